@@ -1,0 +1,55 @@
+//! Engines: structures that find the matching subscriptions of an event.
+//!
+//! An engine takes normalized expressions under dense numbers and knows nothing of ids, texts or locks; the
+//! [`Index`](crate::index::Index) owns those. A new engine implements [`Engine`], adds one line to
+//! [`registry::ENGINES`], and with that runs in the one suite (`tests/engine_suite.rs`) and in every benchmark.
+
+pub mod registry;
+mod scan;
+
+use crate::error::Result;
+use crate::event::Event;
+use crate::expr::Normal;
+use std::any::Any;
+
+/// A subscription's dense number. Numbers of removed subscriptions are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubId(pub u32);
+
+impl SubId {
+    /// As a position in an array with one place per subscription.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What an engine needs to write while it matches, made by [`Engine::scratch`] and reused from event to event.
+pub type Scratch = Box<dyn Any + Send>;
+
+/// An index structure over normalized expressions.
+///
+/// The caller guarantees that expressions are neither constant TRUE nor constant FALSE, that `insert` gets numbers
+/// not in the engine, and `remove` numbers that are.
+pub trait Engine: Send + Sync {
+    /// Takes a subscription. After an error the engine is as it was.
+    fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()>;
+
+    /// Forgets a subscription.
+    fn remove(&mut self, id: SubId);
+
+    /// A scratch for [`Engine::match_event`]; it serves any number of events, also after inserts and removals.
+    fn scratch(&self) -> Scratch;
+
+    /// Appends every subscription that the event satisfies, each once, in any order. Allocates nothing in steady
+    /// state beyond the growth of `matches`.
+    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>);
+
+    /// Checks every invariant of the structure; the error names the broken one.
+    fn validate(&self) -> Result<(), String>;
+
+    /// Bytes in use, near enough.
+    fn memory(&self) -> usize;
+
+    /// Figures for people: sizes and counts of the structure's parts.
+    fn stats(&self) -> Vec<(&'static str, u64)>;
+}

@@ -1,0 +1,80 @@
+//! The engines there are, by name. One line each.
+
+use super::{Engine, scan::Scan};
+use crate::error::{Error, Result};
+use crate::expr::Limits;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The value of an engine option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// A switch.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A word.
+    Text(String),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionValue::Bool(value) => write!(f, "{value}"),
+            OptionValue::Int(value) => write!(f, "{value}"),
+            OptionValue::Float(value) => write!(f, "{value}"),
+            OptionValue::Text(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+/// Engine options by name.
+pub type Options = BTreeMap<String, OptionValue>;
+
+/// An engine's entry in the registry.
+pub struct EngineInfo {
+    /// What users write.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub description: &'static str,
+    /// Which expressions it takes.
+    pub takes: &'static str,
+    /// The options it knows.
+    pub options: &'static [&'static str],
+    /// Makes an empty one. The options are known ones.
+    pub build: fn(&Options, &Limits) -> Result<Box<dyn Engine>>,
+}
+
+/// Every engine. `auto` is resolved by [`find`].
+pub static ENGINES: &[EngineInfo] = &[EngineInfo {
+    name: "scan",
+    description: "evaluates every expression: the oracle and the baseline",
+    takes: "all",
+    options: &[],
+    build: |_, _| Ok(Box::new(Scan::default())),
+}];
+
+/// What `auto` stands for.
+pub const AUTO: &str = "scan";
+
+/// The engine with this name.
+pub fn find(name: &str) -> Result<&'static EngineInfo> {
+    let wanted = if name == "auto" { AUTO } else { name };
+    ENGINES.iter().find(|engine| engine.name == wanted).ok_or_else(|| {
+        let known: Vec<_> = ["auto"].into_iter().chain(ENGINES.iter().map(|engine| engine.name)).collect();
+        Error::Option(format!("unknown engine {name:?}; there are: {}", known.join(", ")))
+    })
+}
+
+impl EngineInfo {
+    /// Makes an empty engine; an option it does not know is an error.
+    pub fn create(&self, options: &Options, limits: &Limits) -> Result<Box<dyn Engine>> {
+        if let Some(unknown) = options.keys().find(|name| !self.options.contains(&name.as_str())) {
+            let known = if self.options.is_empty() { "none".into() } else { self.options.join(", ") };
+            return Err(Error::Option(format!("engine {} has no option {unknown:?}; it takes: {known}", self.name)));
+        }
+        (self.build)(options, limits)
+    }
+}

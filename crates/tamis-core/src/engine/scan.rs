@@ -1,0 +1,307 @@
+//! `scan`: evaluate every expression on every event.
+//!
+//! Idea: each subscription is a short program, all programs lie behind one another in one array, and an event is
+//! matched by running them all. A program is the expression's tree in preorder; a connective knows where it ends,
+//! so evaluation reads forward and jumps over what is decided.
+//!
+//! Invariants: `programs` holds every live subscription once, at the place `places` says; program bodies are
+//! disjoint stretches of `steps`; `dead` counts the steps no live program covers.
+//!
+//! Cost: time proportional to all subscriptions, 48 bytes a step. Nothing is indexed, on purpose: this is the
+//! oracle of every test and the baseline of every benchmark.
+
+use super::{Engine, Scratch, SubId};
+use crate::error::Result;
+use crate::event::Event;
+use crate::expr::{Node, NodeId, Normal, Predicate, Root};
+
+/// One element of a program. Positions count from the program's first step, so programs can be moved.
+#[derive(Clone, Debug)]
+enum Step {
+    Test(Predicate),
+    /// All operands up to `end` hold.
+    All {
+        end: u32,
+    },
+    /// Some operand up to `end` holds.
+    Any {
+        end: u32,
+    },
+    /// An operand with several parents: evaluated once per event, at `target`.
+    Shared {
+        memo: u32,
+        target: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Program {
+    id: SubId,
+    start: u32,
+    len: u32,
+    /// How many memos its shared operands use.
+    memos: u32,
+}
+
+/// See the module's head.
+#[derive(Debug, Default)]
+pub struct Scan {
+    programs: Vec<Program>,
+    steps: Vec<Step>,
+    /// By subscription: its place in `programs`, or `NOWHERE`.
+    places: Vec<u32>,
+    dead: usize,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// What is known of a shared operand while one program runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memo {
+    Open,
+    Known(bool),
+}
+
+impl Engine for Scan {
+    fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
+        let Root::Node(root) = expression.root() else {
+            return Ok(());
+        };
+        let start = self.steps.len();
+        let memos = Compiler::new(expression, &mut self.steps).compile(root);
+        let len = (self.steps.len() - start) as u32;
+        if self.places.len() <= id.index() {
+            self.places.resize(id.index() + 1, NOWHERE);
+        }
+        self.places[id.index()] = self.programs.len() as u32;
+        self.programs.push(Program { id, start: start as u32, len, memos });
+        Ok(())
+    }
+
+    fn remove(&mut self, id: SubId) {
+        let place = std::mem::replace(&mut self.places[id.index()], NOWHERE);
+        let removed = self.programs.swap_remove(place as usize);
+        if let Some(moved) = self.programs.get(place as usize) {
+            self.places[moved.id.index()] = place;
+        }
+        self.dead += removed.len as usize;
+        if self.dead > self.steps.len() / 2 {
+            self.compact();
+        }
+    }
+
+    fn scratch(&self) -> Scratch {
+        Box::new(Vec::<Memo>::new())
+    }
+
+    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
+        let Some(memos) = scratch.downcast_mut::<Vec<Memo>>() else {
+            return;
+        };
+        for program in &self.programs {
+            let steps = &self.steps[program.start as usize..][..program.len as usize];
+            memos.clear();
+            memos.resize(program.memos as usize, Memo::Open);
+            if holds(steps, 0, event, memos) {
+                matches.push(program.id);
+            }
+        }
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        let mut covered = 0;
+        let mut by_start = self.programs.clone();
+        by_start.sort_by_key(|program| program.start);
+        for pair in by_start.windows(2) {
+            if pair[0].start + pair[0].len > pair[1].start {
+                return Err(format!("scan: programs {:?} and {:?} overlap", pair[0].id, pair[1].id));
+            }
+        }
+        for (place, program) in self.programs.iter().enumerate() {
+            covered += program.len as usize;
+            if self.places.get(program.id.index()) != Some(&(place as u32)) {
+                return Err(format!("scan: places does not lead to {:?}", program.id));
+            }
+            let steps = self.steps.get(program.start as usize..(program.start + program.len) as usize);
+            let Some(steps) = steps else {
+                return Err(format!("scan: the program of {:?} lies outside steps", program.id));
+            };
+            check_program(steps, program)?;
+        }
+        let live = self.places.iter().filter(|place| **place != NOWHERE).count();
+        if live != self.programs.len() {
+            return Err(format!("scan: {live} places for {} programs", self.programs.len()));
+        }
+        if covered + self.dead != self.steps.len() {
+            return Err(format!("scan: {covered} live and {} dead of {} steps", self.dead, self.steps.len()));
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        let heap: usize = self.steps.iter().map(|step| if let Step::Test(p) = step { p.heap() } else { 0 }).sum();
+        self.steps.capacity() * size_of::<Step>()
+            + self.programs.capacity() * size_of::<Program>()
+            + self.places.capacity() * size_of::<u32>()
+            + heap
+    }
+
+    fn stats(&self) -> Vec<(&'static str, u64)> {
+        let predicates = self.steps.iter().filter(|step| matches!(step, Step::Test(_))).count();
+        vec![
+            ("steps", self.steps.len() as u64),
+            ("predicates", predicates as u64),
+            ("dead_steps", self.dead as u64),
+        ]
+    }
+}
+
+impl Scan {
+    /// Closes the gaps that removed programs left.
+    fn compact(&mut self) {
+        let mut old = std::mem::take(&mut self.steps);
+        self.programs.sort_by_key(|program| program.start);
+        let mut from = 0;
+        for (place, program) in self.programs.iter_mut().enumerate() {
+            let start = self.steps.len() as u32;
+            let range = program.start as usize - from..(program.start + program.len) as usize - from;
+            let end = range.end;
+            self.steps.extend(old.drain(..end).skip(range.start));
+            from += end;
+            program.start = start;
+            self.places[program.id.index()] = place as u32;
+        }
+        self.dead = 0;
+    }
+}
+
+fn holds(steps: &[Step], at: usize, event: &Event<'_>, memos: &mut [Memo]) -> bool {
+    match &steps[at] {
+        Step::Test(predicate) => predicate.holds(event),
+        Step::All { end } => every_operand(steps, at + 1, *end as usize, true, event, memos),
+        Step::Any { end } => !every_operand(steps, at + 1, *end as usize, false, event, memos),
+        Step::Shared { memo, target } => match memos[*memo as usize] {
+            Memo::Known(held) => held,
+            Memo::Open => {
+                let held = holds(steps, *target as usize, event, memos);
+                memos[*memo as usize] = Memo::Known(held);
+                held
+            }
+        },
+    }
+}
+
+/// Whether every operand from `at` to `end` comes out as `wanted`; stops at the first that does not.
+fn every_operand(
+    steps: &[Step],
+    mut at: usize,
+    end: usize,
+    wanted: bool,
+    event: &Event<'_>,
+    memos: &mut [Memo],
+) -> bool {
+    while at < end {
+        // The common operand is read in place, the rest through recursion.
+        let held = match &steps[at] {
+            Step::Test(predicate) => predicate.holds(event),
+            _ => holds(steps, at, event, memos),
+        };
+        if held != wanted {
+            return false;
+        }
+        at = after(steps, at);
+    }
+    true
+}
+
+fn after(steps: &[Step], at: usize) -> usize {
+    match &steps[at] {
+        Step::All { end } | Step::Any { end } => *end as usize,
+        Step::Test(_) | Step::Shared { .. } => at + 1,
+    }
+}
+
+fn check_program(steps: &[Step], program: &Program) -> Result<(), String> {
+    for (at, step) in steps.iter().enumerate() {
+        let sound = match step {
+            Step::Test(_) => true,
+            Step::All { end } | Step::Any { end } => (at + 1..=steps.len()).contains(&(*end as usize)),
+            Step::Shared { memo, target } => *memo < program.memos && (*target as usize) < steps.len(),
+        };
+        if !sound {
+            return Err(format!("scan: step {at} of {:?} leads outside its program", program.id));
+        }
+    }
+    Ok(())
+}
+
+/// Writes an expression as a program.
+struct Compiler<'c> {
+    expression: &'c Normal,
+    steps: &'c mut Vec<Step>,
+    start: usize,
+    /// By node: how many parents it has.
+    parents: Vec<u32>,
+    /// Shared nodes in the order of their memos; each body is written after the main tree.
+    shared: Vec<NodeId>,
+}
+
+impl<'c> Compiler<'c> {
+    fn new(expression: &'c Normal, steps: &'c mut Vec<Step>) -> Compiler<'c> {
+        let mut parents = vec![0; expression.nodes().len()];
+        for node in expression.nodes() {
+            expression.children(*node).iter().for_each(|child| parents[*child as usize] += 1);
+        }
+        let start = steps.len();
+        Compiler { expression, steps, start, parents, shared: Vec::new() }
+    }
+
+    /// Returns the number of memos.
+    fn compile(mut self, root: NodeId) -> u32 {
+        self.body(root);
+        let mut targets = Vec::new();
+        while let Some(node) = self.shared.get(targets.len()).copied() {
+            targets.push((self.steps.len() - self.start) as u32);
+            self.body(node);
+        }
+        for step in &mut self.steps[self.start..] {
+            if let Step::Shared { memo, target } = step {
+                *target = targets[*memo as usize];
+            }
+        }
+        targets.len() as u32
+    }
+
+    fn body(&mut self, node: NodeId) {
+        let at = self.steps.len();
+        let node = self.expression.nodes()[node as usize];
+        match node {
+            Node::Leaf(predicate) => {
+                self.steps.push(Step::Test(self.expression.predicates()[predicate as usize].clone()));
+                return;
+            }
+            Node::And { .. } => self.steps.push(Step::All { end: 0 }),
+            Node::Or { .. } => self.steps.push(Step::Any { end: 0 }),
+        }
+        for &child in self.expression.children(node) {
+            self.operand(child);
+        }
+        let after = (self.steps.len() - self.start) as u32;
+        if let Step::All { end } | Step::Any { end } = &mut self.steps[at] {
+            *end = after;
+        }
+    }
+
+    fn operand(&mut self, node: NodeId) {
+        let is_leaf = matches!(self.expression.nodes()[node as usize], Node::Leaf(_));
+        if is_leaf || self.parents[node as usize] < 2 {
+            return self.body(node);
+        }
+        let known = self.shared.iter().position(|&shared| shared == node);
+        let memo = known.unwrap_or_else(|| {
+            self.shared.push(node);
+            self.shared.len() - 1
+        }) as u32;
+        self.steps.push(Step::Shared { memo, target: 0 });
+    }
+}

@@ -1,0 +1,147 @@
+//! The one error type of the core.
+
+use crate::index::Id;
+use std::path::PathBuf;
+
+/// What can go wrong, each with the place that caused it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// Text that is not an expression.
+    #[error("{0}")]
+    Parse(Box<ParseError>),
+    /// An expression built in code that breaks a limit or a rule of the language.
+    #[error("{0}")]
+    Expression(String),
+    /// An id that the index already holds.
+    #[error("id {0} is already in the index")]
+    DuplicateId(Id),
+    /// An id that the index does not hold.
+    #[error("id {0} is not in the index")]
+    UnknownId(Id),
+    /// An event with a value that has no meaning here.
+    #[error("{}", event_message(.attribute.as_deref(), .message))]
+    Event {
+        /// The attribute or column, where one is to blame.
+        attribute: Option<String>,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A disjunctive form larger than the engine takes.
+    #[error("the expression expands to {size} conjunctions, more than max_dnf = {limit}; an engine that takes arbitrary expressions (such as auto) has no such bound")]
+    TooComplex {
+        /// Conjunctions needed (saturating).
+        size: u64,
+        /// Conjunctions allowed.
+        limit: u64,
+    },
+    /// An unknown engine, option, or option value.
+    #[error("{0}")]
+    Option(String),
+    /// A file that cannot be read or written, or is not an index.
+    #[error("{}: {message}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// One row of a batch failed; the index is as it was.
+    #[error("row {row}: {error}")]
+    Row {
+        /// Position in the batch, from 0.
+        row: usize,
+        /// What is wrong with that row.
+        error: Box<Error>,
+    },
+    /// A broken invariant: a fault in tamis itself.
+    #[error("internal error, please report it: {0}")]
+    Internal(String),
+}
+
+/// Shorthand used throughout the core.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An event error that names its attribute.
+    pub fn event(attribute: &str, message: impl Into<String>) -> Error {
+        Error::Event { attribute: Some(attribute.to_owned()), message: message.into() }
+    }
+
+    /// The same error, said of one row of a batch.
+    pub fn at_row(self, row: usize) -> Error {
+        match self {
+            Error::Row { .. } => self,
+            error => Error::Row { row, error: Box::new(error) },
+        }
+    }
+}
+
+fn event_message(attribute: Option<&str>, message: &str) -> String {
+    match attribute {
+        Some(attribute) => format!("attribute {attribute:?}: {message}"),
+        None => message.to_owned(),
+    }
+}
+
+/// Where and why a text is not an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The token or thing at that place.
+    pub found: String,
+    /// What would be accepted there, or the rule that is broken.
+    pub expected: String,
+    /// The line's text around the place, with a caret below it.
+    pub snippet: String,
+}
+
+impl std::fmt::Display for ParseError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ParseError { line, column, found, expected, snippet } = self;
+        write!(f, "line {line}, column {column}: found {found}, expected {expected}\n{snippet}")
+    }
+}
+
+/// Characters of the line shown on either side of the caret.
+const CONTEXT: usize = 60;
+
+impl ParseError {
+    /// An error at a byte offset of `text` (rounded down to a character).
+    pub fn at(text: &str, offset: usize, found: impl Into<String>, expected: impl Into<String>) -> ParseError {
+        let offset = text.floor_char_boundary(offset);
+        let before = &text[..offset];
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let end = text[offset..].find('\n').map_or(text.len(), |at| offset + at);
+        let left: Vec<char> = text[start..offset].chars().rev().take(CONTEXT + 1).collect();
+        let cut_left = left.len() > CONTEXT;
+        let mut shown: String = if cut_left { "…".into() } else { String::new() };
+        shown.extend(left.iter().take(CONTEXT).rev().map(|&c| visible(c)));
+        let caret = shown.chars().count();
+        let mut right = text[offset..end].chars();
+        shown.extend(right.by_ref().take(CONTEXT).map(visible));
+        if right.next().is_some() {
+            shown.push('…');
+        }
+        ParseError {
+            line: before.bytes().filter(|&b| b == b'\n').count() + 1,
+            column: text[start..offset].chars().count() + 1,
+            found: found.into(),
+            expected: expected.into(),
+            snippet: format!("  {shown}\n  {}^", " ".repeat(caret)),
+        }
+    }
+}
+
+/// Control characters would break the caret's place.
+fn visible(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Error {
+        Error::Parse(Box::new(error))
+    }
+}

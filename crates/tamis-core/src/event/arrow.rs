@@ -1,0 +1,233 @@
+//! Arrow record batches to rows: columns are resolved once per batch, cells are read without any object each.
+
+use super::rows::{Rows, Slot};
+use crate::error::{Error, Result};
+use crate::schema::{AttrId, Schema};
+use crate::time;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_schema::{DataType, TimeUnit};
+use std::sync::Arc;
+
+/// Reads one cell; the error says what is wrong with the value.
+type CellReader = Box<dyn Fn(usize, &mut Rows) -> Result<Slot, String> + Send + Sync>;
+
+struct Column {
+    name: String,
+    attribute: AttrId,
+    read: CellReader,
+}
+
+/// The columns of a batch that the index refers to, ready to be read row by row.
+pub struct ArrowReader {
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl ArrowReader {
+    /// Resolves the columns. A column the index refers to must be of a type that has a meaning as a value.
+    pub fn new(batch: &RecordBatch, schema: &Schema) -> Result<ArrowReader> {
+        let mut columns = Vec::new();
+        let names = batch.schema();
+        for (field, array) in names.fields().iter().zip(batch.columns()) {
+            resolve(field.name().clone(), array, &[], schema, &mut columns)?;
+        }
+        Ok(ArrowReader { columns, rows: batch.num_rows() })
+    }
+
+    /// Number of rows in the batch.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether the batch has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Appends one row of the batch to `rows`.
+    pub fn read(&self, row: usize, rows: &mut Rows) -> Result<()> {
+        for column in &self.columns {
+            match (column.read)(row, rows) {
+                Ok(slot) => rows.set(column.attribute, slot),
+                Err(message) => {
+                    rows.abandon_row();
+                    return Err(Error::event(&column.name, message));
+                }
+            }
+        }
+        rows.finish_row();
+        Ok(())
+    }
+}
+
+/// Finds the readers of a column and, for a struct, of its fields. `parents` are the structs around it: where one
+/// of them is null, so is the cell.
+fn resolve(
+    name: String,
+    array: &ArrayRef,
+    parents: &[Arc<StructArray>],
+    schema: &Schema,
+    columns: &mut Vec<Column>,
+) -> Result<()> {
+    let Some(path) = schema.path(&name) else {
+        return Ok(());
+    };
+    if let Some(attribute) = path.attribute {
+        let read = reader(array).map_err(|message| Error::event(&name, message))?;
+        let parents = parents.to_vec();
+        let read: CellReader = if parents.is_empty() {
+            read
+        } else {
+            Box::new(move |row, rows| {
+                if parents.iter().any(|parent| parent.is_null(row)) { Ok(Slot::Missing) } else { read(row, rows) }
+            })
+        };
+        columns.push(Column { name: name.clone(), attribute, read });
+    }
+    if let (true, DataType::Struct(fields)) = (path.leads_on, array.data_type()) {
+        let parent = array.as_struct().clone();
+        let mut parents = parents.to_vec();
+        parents.push(Arc::new(parent.clone()));
+        for (field, child) in fields.iter().zip(parent.columns()) {
+            resolve(format!("{name}.{}", field.name()), child, &parents, schema, columns)?;
+        }
+    }
+    Ok(())
+}
+
+fn reader(array: &ArrayRef) -> Result<CellReader, String> {
+    macro_rules! cells {
+        ($typed:expr, |$value:ident, $rows:ident| $slot:expr) => {{
+            let typed = $typed.clone();
+            Box::new(move |row: usize, $rows: &mut Rows| {
+                if typed.is_null(row) {
+                    return Ok(Slot::Missing);
+                }
+                let $value = typed.value(row);
+                $slot
+            })
+        }};
+    }
+    macro_rules! ints {
+        ($type:ty) => {
+            cells!(array.as_primitive::<$type>(), |value, _rows| Ok(Slot::Int(i64::from(value))))
+        };
+    }
+    macro_rules! times {
+        ($type:ty, $factor:expr) => {
+            cells!(array.as_primitive::<$type>(), |value, _rows| {
+                value.checked_mul($factor).map(Slot::Time).ok_or_else(|| format!("the time {value} does not fit 64 bits of microseconds"))
+            })
+        };
+    }
+    let read: CellReader = match array.data_type() {
+        DataType::Null => Box::new(|_, _| Ok(Slot::Missing)),
+        DataType::Boolean => cells!(array.as_boolean(), |value, _rows| Ok(Slot::Bool(value))),
+        DataType::Int8 => ints!(Int8Type),
+        DataType::Int16 => ints!(Int16Type),
+        DataType::Int32 => ints!(Int32Type),
+        DataType::Int64 => ints!(Int64Type),
+        DataType::UInt8 => ints!(UInt8Type),
+        DataType::UInt16 => ints!(UInt16Type),
+        DataType::UInt32 => ints!(UInt32Type),
+        DataType::UInt64 => cells!(array.as_primitive::<UInt64Type>(), |value, _rows| {
+            i64::try_from(value).map(Slot::Int).map_err(|_| format!("the integer {value} does not fit 64 bits with a sign"))
+        }),
+        DataType::Float16 => {
+            cells!(array.as_primitive::<Float16Type>(), |value, _rows| Ok(Rows::float_slot(f64::from(value))))
+        }
+        DataType::Float32 => {
+            cells!(array.as_primitive::<Float32Type>(), |value, _rows| Ok(Rows::float_slot(f64::from(value))))
+        }
+        DataType::Float64 => cells!(array.as_primitive::<Float64Type>(), |value, _rows| Ok(Rows::float_slot(value))),
+        DataType::Utf8 => cells!(array.as_string::<i32>(), |value, rows| text(value, rows)),
+        DataType::LargeUtf8 => cells!(array.as_string::<i64>(), |value, rows| text(value, rows)),
+        DataType::Utf8View => cells!(array.as_string_view(), |value, rows| text(value, rows)),
+        DataType::Date32 => cells!(array.as_primitive::<Date32Type>(), |value, _rows| {
+            time::micros_of_date(value).map(Slot::Time).ok_or_else(|| format!("the date {value} does not fit 64 bits of microseconds"))
+        }),
+        DataType::Date64 => times!(Date64Type, 1_000),
+        DataType::Timestamp(TimeUnit::Second, _) => times!(TimestampSecondType, 1_000_000),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => times!(TimestampMillisecondType, 1_000),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => times!(TimestampMicrosecondType, 1),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            cells!(array.as_primitive::<TimestampNanosecondType>(), |value, _rows| {
+                if value % 1_000 == 0 {
+                    Ok(Slot::Time(value / 1_000))
+                } else {
+                    Err(format!("the time {value} ns would lose precision: cast the column to microseconds"))
+                }
+            })
+        }
+        DataType::Dictionary(_, _) => {
+            let dictionary = array.as_any_dictionary();
+            let (keys, values) = (dictionary.normalized_keys(), reader(dictionary.values())?);
+            let nulls = dictionary.keys().logical_nulls();
+            Box::new(move |row, rows| match &nulls {
+                Some(nulls) if nulls.is_null(row) => Ok(Slot::Missing),
+                _ => values(keys[row], rows),
+            })
+        }
+        DataType::List(_) => {
+            let lists = array.as_list::<i32>().clone();
+            let elements = element_reader(lists.values())?;
+            Box::new(move |row, rows| {
+                let offsets = lists.value_offsets();
+                list(lists.is_null(row), offsets[row] as usize..offsets[row + 1] as usize, &elements, rows)
+            })
+        }
+        DataType::LargeList(_) => {
+            let lists = array.as_list::<i64>().clone();
+            let elements = element_reader(lists.values())?;
+            Box::new(move |row, rows| {
+                let offsets = lists.value_offsets();
+                list(lists.is_null(row), offsets[row] as usize..offsets[row + 1] as usize, &elements, rows)
+            })
+        }
+        DataType::FixedSizeList(_, size) => {
+            let lists = array.as_fixed_size_list().clone();
+            let elements = element_reader(lists.values())?;
+            let size = *size as usize;
+            Box::new(move |row, rows| list(lists.is_null(row), row * size..(row + 1) * size, &elements, rows))
+        }
+        DataType::Struct(_) => {
+            let objects = array.as_struct().clone();
+            Box::new(move |row, _| Ok(if objects.is_null(row) { Slot::Missing } else { Slot::Other }))
+        }
+        other => {
+            return Err(format!(
+                "a column of Arrow type {other} has no meaning as a value; cast it to a boolean, integer, float, string, date, timestamp or a list of them"
+            ));
+        }
+    };
+    Ok(read)
+}
+
+/// Elements that are lists or objects themselves are present, but of no comparable kind.
+fn element_reader(values: &ArrayRef) -> Result<CellReader, String> {
+    match values.data_type() {
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => {
+            let values = values.clone();
+            Ok(Box::new(move |row, _| Ok(if values.is_null(row) { Slot::Missing } else { Slot::Other })))
+        }
+        _ => reader(values),
+    }
+}
+
+fn list(is_null: bool, range: std::ops::Range<usize>, elements: &CellReader, rows: &mut Rows) -> Result<Slot, String> {
+    if is_null {
+        return Ok(Slot::Missing);
+    }
+    let mut writer = rows.list();
+    for element in range {
+        let slot = elements(element, rows)?;
+        writer.push(rows, slot);
+    }
+    writer.finish(rows).map_err(|error| error.to_string())
+}
+
+fn text(value: &str, rows: &mut Rows) -> Result<Slot, String> {
+    rows.text_slot(value).map_err(|error| error.to_string())
+}

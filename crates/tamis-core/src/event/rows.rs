@@ -1,0 +1,208 @@
+//! Any number of events in flat arrays.
+
+use super::ListRef;
+use crate::error::{Error, Result};
+use crate::schema::AttrId;
+use crate::value::Value;
+
+/// A value in 16 bytes; text and lists point into the [`Rows`] that made it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Slot {
+    /// Absent, null or NaN.
+    #[default]
+    Missing,
+    /// A boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float, not NaN.
+    Float(f64),
+    /// A timestamp, or a date's midnight, in microseconds.
+    Time(i64),
+    /// Bytes of the text arena.
+    Text {
+        /// First byte.
+        start: u32,
+        /// Number of bytes.
+        len: u32,
+    },
+    /// Places of the element arena.
+    List(ListRef),
+    /// Present, but of no kind that predicates compare.
+    Other,
+}
+
+/// An attribute of an event and its value.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// Which attribute.
+    pub attribute: AttrId,
+    /// Its value, never missing once the row is finished.
+    pub slot: Slot,
+}
+
+/// Events as rows of cells. Cleared and filled again without giving memory back.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Row `i` is `cells[ends[i - 1]..ends[i]]`.
+    ends: Vec<usize>,
+    cells: Vec<Cell>,
+    /// All strings, one after another.
+    text: String,
+    /// All list elements, list by list.
+    elements: Vec<Slot>,
+    /// By attribute: where its cell may lie; right if that cell is in the open row and names the attribute.
+    places: Vec<u32>,
+}
+
+impl Rows {
+    /// Number of finished rows.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no finished row.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Forgets all rows, keeps the memory.
+    pub fn clear(&mut self) {
+        self.ends.clear();
+        self.cells.clear();
+        self.text.clear();
+        self.elements.clear();
+    }
+
+    /// The cells of a finished row.
+    pub fn row(&self, row: usize) -> &[Cell] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.cells[start..self.ends[row]]
+    }
+
+    fn open_start(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// Sets an attribute of the open row; the last value set wins.
+    pub fn set(&mut self, attribute: AttrId, slot: Slot) {
+        let index = attribute.index();
+        if self.places.len() <= index {
+            self.places.resize(index + 1, 0);
+        }
+        let place = self.places[index] as usize;
+        if place >= self.open_start() && self.cells.get(place).is_some_and(|cell| cell.attribute == attribute) {
+            self.cells[place].slot = slot;
+        } else if slot != Slot::Missing {
+            self.places[index] = self.cells.len() as u32;
+            self.cells.push(Cell { attribute, slot });
+        }
+    }
+
+    /// Copies a string in and gives the slot that stands for it.
+    pub fn text_slot(&mut self, text: &str) -> Result<Slot> {
+        let (start, len) = (self.text.len(), text.len());
+        if start + len > u32::MAX as usize {
+            return Err(Error::Event { attribute: None, message: "more than 4 GiB of text in one batch".into() });
+        }
+        self.text.push_str(text);
+        Ok(Slot::Text { start: start as u32, len: len as u32 })
+    }
+
+    /// The slot of a float; NaN is missing.
+    pub fn float_slot(value: f64) -> Slot {
+        if value.is_nan() { Slot::Missing } else { Slot::Float(value) }
+    }
+
+    /// Begins a list; elements are pushed through the writer.
+    pub fn list(&mut self) -> ElementsWriter {
+        ElementsWriter { start: self.elements.len() }
+    }
+
+    /// Ends the open row.
+    pub fn finish_row(&mut self) {
+        let start = self.open_start();
+        // A value that was set and then set to null is missing after all.
+        let mut at = start;
+        while at < self.cells.len() {
+            if self.cells[at].slot == Slot::Missing {
+                self.cells.swap_remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        self.ends.push(self.cells.len());
+    }
+
+    /// Drops what was set since the last finished row.
+    pub fn abandon_row(&mut self) {
+        self.cells.truncate(self.open_start());
+    }
+
+    /// The value a slot stands for.
+    #[inline]
+    pub fn value(&self, slot: Slot) -> Value<'_> {
+        match slot {
+            Slot::Missing => Value::Missing,
+            Slot::Bool(value) => Value::Bool(value),
+            Slot::Int(value) => Value::Int(value),
+            Slot::Float(value) => Value::Float(value),
+            Slot::Time(value) => Value::Time(value),
+            Slot::Text { start, len } => Value::Text(&self.text[start as usize..start as usize + len as usize]),
+            Slot::List(list) => Value::List(list),
+            Slot::Other => Value::Other,
+        }
+    }
+
+    /// The slots of a list's elements.
+    pub fn element_slots(&self, list: ListRef) -> &[Slot] {
+        &self.elements[list.start as usize..list.start as usize + list.len()]
+    }
+}
+
+/// A list being filled. Lists do not nest, so elements lie side by side.
+#[derive(Debug)]
+pub struct ElementsWriter {
+    start: usize,
+}
+
+impl ElementsWriter {
+    /// Adds an element.
+    pub fn push(&mut self, rows: &mut Rows, slot: Slot) {
+        rows.elements.push(slot);
+    }
+
+    /// The slot of the finished list.
+    pub fn finish(self, rows: &Rows) -> Result<Slot> {
+        match (u32::try_from(self.start), u32::try_from(rows.elements.len() - self.start)) {
+            (Ok(start), Ok(len)) => Ok(Slot::List(ListRef { start, len })),
+            _ => Err(Error::Event { attribute: None, message: "more than 4 billion list elements in one batch".into() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_value_wins_and_null_removes() {
+        let (a, b) = (AttrId(0), AttrId(7));
+        let mut rows = Rows::default();
+        rows.set(a, Slot::Int(1));
+        rows.set(b, Slot::Int(2));
+        rows.set(a, Slot::Int(3));
+        rows.finish_row();
+        rows.set(b, Slot::Int(4));
+        rows.set(a, Slot::Int(5));
+        rows.set(b, Slot::Missing);
+        rows.finish_row();
+        rows.set(a, Slot::Int(6));
+        rows.abandon_row();
+        rows.finish_row();
+        let cells = |row| rows.row(row).iter().map(|c| (c.attribute.0, c.slot)).collect::<Vec<_>>();
+        assert_eq!(cells(0), [(0, Slot::Int(3)), (7, Slot::Int(2))]);
+        assert_eq!(cells(1), [(0, Slot::Int(5))]);
+        assert_eq!(cells(2), []);
+    }
+}

@@ -1,0 +1,209 @@
+//! What the user wrote, as a tree.
+
+use super::pattern::TextPattern;
+use crate::value::Literal;
+use ipnet::IpNet;
+use smol_str::SmolStr;
+use std::cmp::Ordering;
+
+/// A Boolean expression over an event's attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// `TRUE` or `FALSE`.
+    Const(bool),
+    /// A single predicate.
+    Condition(Condition),
+    /// `NOT e`.
+    Not(Box<Expr>),
+    /// `e AND e ...`, two or more, none of them an `And`.
+    And(Vec<Expr>),
+    /// `e OR e ...`, two or more, none of them an `Or`.
+    Or(Vec<Expr>),
+    /// `e XOR e ...`, from left to right, none of them an `Xor`.
+    Xor(Vec<Expr>),
+    /// `e XNOR e ...`, from left to right, none of them an `Xnor`.
+    Xnor(Vec<Expr>),
+}
+
+/// A predicate as written: an attribute, an operator, a weight for scores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The attribute it looks at.
+    pub attribute: Attribute,
+    /// What it asks of the value.
+    pub op: Op,
+    /// Counts in the score when the predicate is satisfied; finite and >= 0.
+    pub weight: f64,
+}
+
+/// An attribute, perhaps quantified over the elements of its list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Dotted path: `user.age`.
+    pub name: SmolStr,
+    /// `any(...)` or `all(...)`.
+    pub quantifier: Option<Quantifier>,
+}
+
+/// Over which elements of a list a predicate holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// Some element.
+    Any,
+    /// Every element.
+    All,
+}
+
+/// The operators of the language.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// `attr < literal` and the like.
+    Compare(Comparison, Literal),
+    /// `attr [NOT] BETWEEN low AND high`, both included.
+    Between {
+        /// `NOT BETWEEN`.
+        negated: bool,
+        /// Lower bound.
+        low: Literal,
+        /// Upper bound.
+        high: Literal,
+    },
+    /// `attr [NOT] IN (...)`: the OR of equalities, or its negation.
+    In {
+        /// `NOT IN`.
+        negated: bool,
+        /// The list, not empty.
+        literals: Vec<Literal>,
+    },
+    /// `attr IS [NOT] NULL`.
+    IsNull {
+        /// `IS NOT NULL`.
+        negated: bool,
+    },
+    /// `[NOT] LIKE`, `[NOT] ILIKE`, `[NOT] RLIKE`, `startswith`, `endswith`, `contains`.
+    Matches {
+        /// `NOT LIKE` and the like.
+        negated: bool,
+        /// What the string is matched with.
+        pattern: TextPattern,
+    },
+    /// `in_cidr(attr, '10.0.0.0/8', ...)`.
+    InCidr(Vec<IpNet>),
+    /// A boolean attribute by itself.
+    IsTrue,
+}
+
+/// The six comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+impl Comparison {
+    /// Whether a value in this order to the literal satisfies the comparison.
+    pub fn accepts(self, order: Ordering) -> bool {
+        match self {
+            Comparison::Equal => order.is_eq(),
+            Comparison::NotEqual => order.is_ne(),
+            Comparison::Less => order.is_lt(),
+            Comparison::LessEqual => order.is_le(),
+            Comparison::Greater => order.is_gt(),
+            Comparison::GreaterEqual => order.is_ge(),
+        }
+    }
+
+    /// The comparison with its sides exchanged: `3 < a` is `a > 3`.
+    pub fn flipped(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessEqual => Comparison::GreaterEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterEqual => Comparison::LessEqual,
+            same => same,
+        }
+    }
+
+    /// As written in canonical text.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::LessEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterEqual => ">=",
+        }
+    }
+}
+
+/// The four connectives that join two or more expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connective {
+    /// All are true.
+    And,
+    /// Exactly as written, from left to right.
+    Xor,
+    /// The negation of XOR, from left to right.
+    Xnor,
+    /// Some is true.
+    Or,
+}
+
+impl Expr {
+    /// Joins expressions, splicing in operands of the same connective: all four are associative.
+    pub fn join(connective: Connective, operands: Vec<Expr>) -> Expr {
+        let mut flat = Vec::with_capacity(operands.len());
+        for operand in operands {
+            match (connective, operand) {
+                (Connective::And, Expr::And(inner))
+                | (Connective::Or, Expr::Or(inner))
+                | (Connective::Xor, Expr::Xor(inner))
+                | (Connective::Xnor, Expr::Xnor(inner)) => flat.extend(inner),
+                (_, other) => flat.push(other),
+            }
+        }
+        if flat.len() == 1 {
+            return flat.swap_remove(0);
+        }
+        match connective {
+            Connective::And => Expr::And(flat),
+            Connective::Or => Expr::Or(flat),
+            Connective::Xor => Expr::Xor(flat),
+            Connective::Xnor => Expr::Xnor(flat),
+        }
+    }
+
+    /// The operands of a connective; none for a predicate or constant.
+    pub fn children(&self) -> &[Expr] {
+        match self {
+            Expr::Const(_) | Expr::Condition(_) => &[],
+            Expr::Not(inner) => std::slice::from_ref(inner),
+            Expr::And(operands) | Expr::Or(operands) | Expr::Xor(operands) | Expr::Xnor(operands) => operands,
+        }
+    }
+
+    /// Levels of nesting; a predicate has one.
+    pub fn depth(&self) -> usize {
+        1 + self.children().iter().map(Expr::depth).max().unwrap_or(0)
+    }
+
+    /// Calls `visit` for every predicate from left to right, with whether an odd number of NOTs stands around it.
+    pub fn for_each_condition<'a>(&'a self, negated: bool, visit: &mut impl FnMut(&'a Condition, bool)) {
+        match self {
+            Expr::Condition(condition) => visit(condition, negated),
+            Expr::Not(inner) => inner.for_each_condition(!negated, visit),
+            _ => self.children().iter().for_each(|child| child.for_each_condition(negated, visit)),
+        }
+    }
+}

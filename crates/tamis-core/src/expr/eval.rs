@@ -1,0 +1,210 @@
+//! The reference semantics: three-valued evaluation of what the user wrote, node by node.
+//!
+//! Engines never run this; it explains single results, computes scores, and in tests stands against them.
+
+use super::ast::{Condition, Expr, Op, Quantifier};
+use crate::event::Event;
+use crate::schema::Schema;
+use crate::value::{Literal, Value};
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// Kleene's three truth values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Truth {
+    /// The expression does not hold.
+    False,
+    /// An attribute is missing or of another kind.
+    Unknown,
+    /// The expression holds: the event matches.
+    True,
+}
+
+impl Truth {
+    fn of(value: bool) -> Truth {
+        if value { Truth::True } else { Truth::False }
+    }
+
+    fn not(self) -> Truth {
+        match self {
+            Truth::False => Truth::True,
+            Truth::Unknown => Truth::Unknown,
+            Truth::True => Truth::False,
+        }
+    }
+
+    fn negated_if(self, negated: bool) -> Truth {
+        if negated { self.not() } else { self }
+    }
+
+    fn xor(self, other: Truth) -> Truth {
+        match (self, other) {
+            (Truth::Unknown, _) | (_, Truth::Unknown) => Truth::Unknown,
+            (a, b) => Truth::of(a != b),
+        }
+    }
+
+    /// `TRUE`, `FALSE` or `UNKNOWN`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Truth::False => "FALSE",
+            Truth::Unknown => "UNKNOWN",
+            Truth::True => "TRUE",
+        }
+    }
+}
+
+/// AND is the least and OR the greatest in the order FALSE < UNKNOWN < TRUE.
+fn all(truths: impl Iterator<Item = Truth>) -> Truth {
+    truths.min().unwrap_or(Truth::True)
+}
+
+fn any(truths: impl Iterator<Item = Truth>) -> Truth {
+    truths.max().unwrap_or(Truth::False)
+}
+
+/// An event seen through the names of a schema.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub schema: &'a Schema,
+    pub event: &'a Event<'a>,
+    /// Closed world: a predicate on a missing attribute is FALSE.
+    pub missing_is_false: bool,
+}
+
+impl<'a> Context<'a> {
+    fn value(&self, condition: &Condition) -> Value<'a> {
+        match self.schema.get(&condition.attribute.name) {
+            Some(attribute) => self.event.value(attribute),
+            None => Value::Missing,
+        }
+    }
+}
+
+impl Expr {
+    pub(crate) fn truth(&self, context: Context<'_>) -> Truth {
+        let mut operands = self.children().iter().map(|child| child.truth(context));
+        match self {
+            Expr::Const(constant) => Truth::of(*constant),
+            Expr::Condition(condition) => condition.truth(context),
+            Expr::Not(_) => operands.next().map_or(Truth::Unknown, Truth::not),
+            Expr::And(_) => all(operands),
+            Expr::Or(_) => any(operands),
+            Expr::Xor(_) => operands.reduce(Truth::xor).unwrap_or(Truth::False),
+            Expr::Xnor(_) => operands.reduce(|a, b| a.xor(b).not()).unwrap_or(Truth::True),
+        }
+    }
+
+    /// The sum, over the predicates satisfied under the NOTs around them, of predicate weight times event weight.
+    pub(crate) fn score(&self, context: Context<'_>, event_weight: impl Fn(&str) -> f64) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_condition(false, &mut |condition, negated| {
+            if condition.truth(context).negated_if(negated) == Truth::True {
+                sum += condition.weight * event_weight(&condition.attribute.name);
+            }
+        });
+        sum
+    }
+
+    pub(crate) fn explain(&self, context: Context<'_>) -> Explanation {
+        let (value, weight) = match self {
+            Expr::Condition(condition) => {
+                (Some(context.event.describe(context.value(condition))), Some(condition.weight))
+            }
+            _ => (None, None),
+        };
+        Explanation {
+            text: match self {
+                Expr::Const(_) | Expr::Condition(_) => self.to_string(),
+                Expr::Not(_) => "NOT".into(),
+                Expr::And(_) => "AND".into(),
+                Expr::Or(_) => "OR".into(),
+                Expr::Xor(_) => "XOR".into(),
+                Expr::Xnor(_) => "XNOR".into(),
+            },
+            truth: self.truth(context),
+            value,
+            weight,
+            children: self.children().iter().map(|child| child.explain(context)).collect(),
+        }
+    }
+}
+
+/// Why an expression is TRUE, FALSE or UNKNOWN for an event.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The connective, or the predicate's canonical text.
+    pub text: String,
+    /// What it evaluates to.
+    pub truth: Truth,
+    /// The event's value, for a predicate.
+    pub value: Option<String>,
+    /// The predicate's weight, for a predicate.
+    pub weight: Option<f64>,
+    /// The operands.
+    pub children: Vec<Explanation>,
+}
+
+impl Condition {
+    pub(crate) fn truth(&self, context: Context<'_>) -> Truth {
+        let value = context.value(self);
+        let on_missing = if context.missing_is_false { Truth::False } else { Truth::Unknown };
+        match (self.attribute.quantifier, value) {
+            (None, value) => self.op.truth(value, on_missing),
+            (Some(_), Value::Missing) => on_missing,
+            (Some(quantifier), Value::List(list)) => {
+                let elements = context.event.elements(list).map(|element| self.op.truth(element, on_missing));
+                match quantifier {
+                    Quantifier::Any => any(elements),
+                    Quantifier::All => all(elements),
+                }
+            }
+            (Some(_), _) => Truth::Unknown,
+        }
+    }
+}
+
+impl Op {
+    fn truth(&self, value: Value<'_>, on_missing: Truth) -> Truth {
+        // A NOT inside the operator is a NOT around it: it applies to what a missing value gives, too.
+        let (truth, negated) = match self {
+            Op::IsNull { negated } => {
+                return Truth::of(matches!(value, Value::Missing)).negated_if(*negated);
+            }
+            Op::Compare(comparison, literal) => {
+                let negated = matches!(comparison, super::Comparison::NotEqual);
+                let order = value.compare(literal);
+                let truth = order.map(|order| Truth::of(comparison.accepts(order) != negated));
+                (truth.unwrap_or(Truth::Unknown), negated)
+            }
+            Op::Between { negated, low, high } => {
+                let above = value.compare(low).map_or(Truth::Unknown, |order| Truth::of(order.is_ge()));
+                let below = value.compare(high).map_or(Truth::Unknown, |order| Truth::of(order.is_le()));
+                (above.min(below), *negated)
+            }
+            Op::In { negated, literals } => (any(literals.iter().map(|literal| equals(value, literal))), *negated),
+            Op::Matches { negated, pattern } => (text(value, |text| Some(pattern.matches(text))), *negated),
+            Op::InCidr(networks) => (text(value, |text| in_networks(text, networks)), false),
+            Op::IsTrue => (equals(value, &Literal::Bool(true)), false),
+        };
+        let truth = if matches!(value, Value::Missing) { on_missing } else { truth };
+        truth.negated_if(negated)
+    }
+}
+
+fn equals(value: Value<'_>, literal: &Literal) -> Truth {
+    value.compare(literal).map_or(Truth::Unknown, |order| Truth::of(order.is_eq()))
+}
+
+fn text(value: Value<'_>, test: impl Fn(&str) -> Option<bool>) -> Truth {
+    match value {
+        Value::Text(text) => test(text).map_or(Truth::Unknown, Truth::of),
+        _ => Truth::Unknown,
+    }
+}
+
+/// Whether an address lies in one of the networks; `None` if the text is no address.
+pub(crate) fn in_networks(text: &str, networks: &[IpNet]) -> Option<bool> {
+    let address: IpAddr = text.parse().ok()?;
+    Some(networks.iter().any(|network| network.contains(&address)))
+}

@@ -1,0 +1,229 @@
+//! Text to tokens, one at a time, without allocation.
+
+use super::ast::Comparison;
+use crate::error::ParseError;
+use memchr::memchr;
+
+/// What a token is. Identifiers and strings keep their place in the text; see [`Lexer::name`], [`Lexer::string`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A word that is not a keyword.
+    Word,
+    /// A reserved word.
+    Keyword(Keyword),
+    /// `"name"` or `` `name` ``; whether a doubled quote stands in it.
+    QuotedName { doubled: bool },
+    /// `'text'`; whether a doubled quote stands in it.
+    String { doubled: bool },
+    /// Digits only, with or without a minus sign.
+    Integer,
+    /// With a point or an exponent.
+    Float,
+    Compare(Comparison),
+    Open,
+    Close,
+    Comma,
+    Dot,
+    Caret,
+    End,
+}
+
+/// Words that cannot be attribute names unless quoted. `DATE`, `any`, `contains` and the like are ordinary words
+/// that mean something only before a string or a parenthesis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keyword {
+    And,
+    Or,
+    Not,
+    Xor,
+    Xnor,
+    In,
+    Between,
+    Is,
+    Null,
+    Like,
+    ILike,
+    RLike,
+    True,
+    False,
+}
+
+/// A token and the bytes it covers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub start: usize,
+    pub end: usize,
+}
+
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+pub(super) fn keyword(word: &str) -> Option<Keyword> {
+    use Keyword::*;
+    let is = |name: &str| word.eq_ignore_ascii_case(name);
+    match word.len() {
+        2 if is("in") => Some(In),
+        2 if is("or") => Some(Or),
+        2 if is("is") => Some(Is),
+        3 if is("and") => Some(And),
+        3 if is("not") => Some(Not),
+        3 if is("xor") => Some(Xor),
+        4 if is("like") => Some(Like),
+        4 if is("null") => Some(Null),
+        4 if is("true") => Some(True),
+        4 if is("xnor") => Some(Xnor),
+        5 if is("false") => Some(False),
+        5 if is("ilike") => Some(ILike),
+        5 if is("rlike") => Some(RLike),
+        7 if is("between") => Some(Between),
+        _ => None,
+    }
+}
+
+/// Whether a word may stand unquoted as (a part of) an attribute name.
+pub(super) fn is_plain_name(word: &str) -> bool {
+    let mut chars = word.chars();
+    chars.next().is_some_and(starts_word) && chars.all(continues_word) && keyword(word).is_none()
+}
+
+fn starts_word(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || (!c.is_ascii() && c.is_alphabetic())
+}
+
+fn continues_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric())
+}
+
+impl<'t> Lexer<'t> {
+    pub fn new(text: &'t str) -> Lexer<'t> {
+        Lexer { text, at: 0 }
+    }
+
+    /// The next token; at the end of the text, `End` forever.
+    pub fn next(&mut self) -> Result<Token, ParseError> {
+        let bytes = self.text.as_bytes();
+        while bytes.get(self.at).is_some_and(|b| b.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+        let start = self.at;
+        let Some(&first) = bytes.get(start) else {
+            return Ok(Token { kind: Kind::End, start, end: start });
+        };
+        let second = bytes.get(start + 1).copied();
+        let (kind, length) = match (first, second) {
+            (b'(', _) => (Kind::Open, 1),
+            (b')', _) => (Kind::Close, 1),
+            (b',', _) => (Kind::Comma, 1),
+            (b'^', _) => (Kind::Caret, 1),
+            (b'=', Some(b'=')) => (Kind::Compare(Comparison::Equal), 2),
+            (b'=', _) => (Kind::Compare(Comparison::Equal), 1),
+            (b'!', Some(b'=')) => (Kind::Compare(Comparison::NotEqual), 2),
+            (b'!', _) => (Kind::Keyword(Keyword::Not), 1),
+            (b'<', Some(b'>')) => (Kind::Compare(Comparison::NotEqual), 2),
+            (b'<', Some(b'=')) => (Kind::Compare(Comparison::LessEqual), 2),
+            (b'<', _) => (Kind::Compare(Comparison::Less), 1),
+            (b'>', Some(b'=')) => (Kind::Compare(Comparison::GreaterEqual), 2),
+            (b'>', _) => (Kind::Compare(Comparison::Greater), 1),
+            (b'&', Some(b'&')) => (Kind::Keyword(Keyword::And), 2),
+            (b'|', Some(b'|')) => (Kind::Keyword(Keyword::Or), 2),
+            (b'\'', _) => return self.quoted(b'\'', "a closing '", |doubled| Kind::String { doubled }),
+            (b'"', _) => return self.quoted(b'"', "a closing \"", |doubled| Kind::QuotedName { doubled }),
+            (b'`', _) => return self.quoted(b'`', "a closing `", |doubled| Kind::QuotedName { doubled }),
+            (b'0'..=b'9', _) | (b'-' | b'+' | b'.', Some(b'0'..=b'9')) => self.number(),
+            (b'-' | b'+', Some(b'.')) if bytes.get(start + 2).is_some_and(u8::is_ascii_digit) => self.number(),
+            (b'.', _) => (Kind::Dot, 1),
+            _ => match self.word() {
+                0 => {
+                    let c = self.text[start..].chars().next().unwrap_or_default();
+                    return Err(self.error(start, format!("{c:?}"), "a predicate, an operator or a literal"));
+                }
+                length => match keyword(&self.text[start..start + length]) {
+                    Some(keyword) => (Kind::Keyword(keyword), length),
+                    None => (Kind::Word, length),
+                },
+            },
+        };
+        self.at = start + length;
+        Ok(Token { kind, start, end: self.at })
+    }
+
+    /// Bytes of the word at the current place; none if no word starts here.
+    fn word(&self) -> usize {
+        let rest = &self.text[self.at..];
+        let ascii = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+        if rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
+            let starts = rest.as_bytes().first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+            return if starts { ascii } else { 0 };
+        }
+        if !rest.chars().next().is_some_and(starts_word) {
+            return 0;
+        }
+        rest.find(|c| !continues_word(c)).unwrap_or(rest.len())
+    }
+
+    fn number(&self) -> (Kind, usize) {
+        let rest = &self.text.as_bytes()[self.at..];
+        let digits = |from: usize| rest[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let mut length = usize::from(matches!(rest[0], b'-' | b'+'));
+        let mut kind = Kind::Integer;
+        length += digits(length);
+        if rest.get(length) == Some(&b'.') && rest.get(length + 1).is_some_and(u8::is_ascii_digit) {
+            kind = Kind::Float;
+            length += 1 + digits(length + 1);
+        }
+        if matches!(rest.get(length), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(rest.get(length + 1), Some(b'-' | b'+')));
+            let exponent = digits(length + 1 + sign);
+            if exponent > 0 {
+                kind = Kind::Float;
+                length += 1 + sign + exponent;
+            }
+        }
+        (kind, length)
+    }
+
+    fn quoted(&mut self, quote: u8, expected: &str, kind: impl Fn(bool) -> Kind) -> Result<Token, ParseError> {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut doubled = false;
+        let mut from = start + 1;
+        loop {
+            let Some(found) = memchr(quote, &bytes[from..]) else {
+                return Err(self.error(start, "a quote that is never closed", expected));
+            };
+            from += found + 1;
+            if bytes.get(from) != Some(&quote) {
+                break;
+            }
+            doubled = true;
+            from += 1;
+        }
+        self.at = from;
+        Ok(Token { kind: kind(doubled), start, end: from })
+    }
+
+    /// The text of a token as it stands.
+    pub fn raw(&self, token: Token) -> &'t str {
+        &self.text[token.start..token.end]
+    }
+
+    /// How an error message names a token.
+    pub fn describe(&self, token: Token) -> String {
+        const SHOWN: usize = 40;
+        if token.kind == Kind::End {
+            return "the end of the text".into();
+        }
+        let raw = self.raw(token);
+        match raw.char_indices().nth(SHOWN) {
+            Some((cut, _)) => format!("{}…", &raw[..cut]),
+            None => raw.to_owned(),
+        }
+    }
+
+    pub fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> ParseError {
+        ParseError::at(self.text, at, found, expected)
+    }
+}

@@ -1,0 +1,39 @@
+//! The expression language: text in, normalized expressions out.
+//!
+//! | file | question it answers |
+//! | --- | --- |
+//! | `lexer`, `parser` | is this text an expression, and if not, where does it break? |
+//! | `ast` | what did the user write? |
+//! | `pattern` | does this string match this LIKE, RLIKE, suffix, ...? |
+//! | `print` | how is an expression written canonically? |
+//! | `eval` | TRUE, FALSE or UNKNOWN, and why (the reference semantics)? |
+//! | `set` | which values satisfy these predicates on one attribute? |
+//! | `normal` | what do engines see? |
+//! | `normalize` | how is what the user wrote turned into that? |
+//! | `dnf` | which conjunctions is it made of, if not too many? |
+
+mod ast;
+mod dnf;
+mod eval;
+mod lexer;
+mod limits;
+mod normal;
+mod normalize;
+mod parser;
+mod pattern;
+mod print;
+mod set;
+
+pub use ast::{Attribute, Comparison, Condition, Connective, Expr, Op, Quantifier};
+pub use dnf::Conjunction;
+pub(crate) use eval::Context;
+pub use eval::{Explanation, Truth};
+pub use limits::Limits;
+pub use normal::{Node, NodeId, Normal, Over, Predicate, Root, Test};
+pub use normalize::{Missing, Normalizer};
+pub use parser::parse;
+pub use pattern::{Matcher, PatternKind, TextPattern};
+pub use set::{Cut, OrderedSet, ValueSet};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,430 @@
+//! From what the user wrote to what engines see.
+//!
+//! One walk pushes NOT down to the predicates. XOR and XNOR need their operands in both forms, so both forms of an
+//! operand are made once and shared: nesting them stays linear. Predicates on one attribute are merged where a
+//! connective joins them; what is left without effect or without hope is folded away.
+
+use super::ast::{Comparison, Condition, Expr, Op, Quantifier};
+use super::normal::{Node, NodeId, Normal, Over, Predicate, Root, Test};
+use super::pattern::{Matcher, TextPattern};
+use super::set::{Cut, OrderedSet, ValueSet};
+use crate::number::Number;
+use crate::schema::{AttrId, Schema};
+use crate::value::Literal;
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use std::sync::Arc;
+
+/// What a predicate on a missing attribute is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// UNKNOWN, as in SQL.
+    #[default]
+    Unknown,
+    /// FALSE, hence its negation TRUE (closed world).
+    False,
+}
+
+/// Turns expressions into normal form; keeps its buffers from one to the next.
+#[derive(Debug, Default)]
+pub struct Normalizer {
+    draft: Vec<Draft>,
+    /// Where a draft node went in `normal`.
+    placed: Vec<NodeId>,
+    normal: Normal,
+}
+
+/// A node under construction.
+#[derive(Debug)]
+enum Draft {
+    Leaf(Predicate),
+    And(Vec<u32>),
+    Or(Vec<u32>),
+}
+
+/// A constant, or a node of the draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Const(bool),
+    Node(u32),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Join {
+    And,
+    Or,
+}
+
+const UNPLACED: NodeId = NodeId::MAX;
+
+impl Normalizer {
+    /// Normalizes one expression; new attributes are added to the schema.
+    pub fn normalize(&mut self, expr: &Expr, schema: &mut Schema, missing: Missing) -> &Normal {
+        self.draft.clear();
+        self.normal.predicates.clear();
+        self.normal.nodes.clear();
+        self.normal.children.clear();
+        let mut builder = Builder { draft: &mut self.draft, schema, missing };
+        self.normal.root = match builder.form(expr, false) {
+            Form::Const(false) => Root::Never,
+            Form::Const(true) => Root::Always,
+            Form::Node(root) => {
+                self.placed.clear();
+                self.placed.resize(self.draft.len(), UNPLACED);
+                Root::Node(self.place(root))
+            }
+        };
+        &self.normal
+    }
+
+    /// Copies a draft node and all below it into the result, children first, each once.
+    fn place(&mut self, draft: u32) -> NodeId {
+        if self.placed[draft as usize] != UNPLACED {
+            return self.placed[draft as usize];
+        }
+        // Taken out, because the recursion borrows the whole draft; a node is placed once.
+        let taken = std::mem::replace(&mut self.draft[draft as usize], Draft::And(Vec::new()));
+        let node = match taken {
+            Draft::Leaf(predicate) => {
+                self.normal.predicates.push(predicate);
+                Node::Leaf(self.normal.predicates.len() as u32 - 1)
+            }
+            Draft::And(children) => {
+                let (start, len) = self.place_children(children);
+                Node::And { start, len }
+            }
+            Draft::Or(children) => {
+                let (start, len) = self.place_children(children);
+                Node::Or { start, len }
+            }
+        };
+        self.normal.nodes.push(node);
+        let placed = self.normal.nodes.len() as NodeId - 1;
+        self.placed[draft as usize] = placed;
+        placed
+    }
+
+    fn place_children(&mut self, mut children: Vec<u32>) -> (u32, u32) {
+        for child in &mut children {
+            *child = self.place(*child);
+        }
+        let start = self.normal.children.len() as u32;
+        self.normal.children.extend(&children);
+        (start, children.len() as u32)
+    }
+}
+
+struct Builder<'b> {
+    draft: &'b mut Vec<Draft>,
+    schema: &'b mut Schema,
+    missing: Missing,
+}
+
+impl Builder<'_> {
+    /// The expression, or its negation, without any NOT.
+    fn form(&mut self, expr: &Expr, negated: bool) -> Form {
+        match expr {
+            Expr::Const(constant) => Form::Const(*constant != negated),
+            Expr::Condition(condition) => self.condition(condition, negated),
+            Expr::Not(inner) => self.form(inner, !negated),
+            Expr::And(operands) | Expr::Or(operands) => {
+                let join = if matches!(expr, Expr::And(_)) != negated { Join::And } else { Join::Or };
+                let forms = operands.iter().map(|operand| self.form(operand, negated)).collect();
+                self.join(join, forms)
+            }
+            Expr::Xor(_) | Expr::Xnor(_) => {
+                let (positive, negative) = self.both_forms(expr);
+                if negated { negative } else { positive }
+            }
+        }
+    }
+
+    /// The expression and its negation, sharing everything below.
+    fn both_forms(&mut self, expr: &Expr) -> (Form, Form) {
+        match expr {
+            Expr::Const(constant) => (Form::Const(*constant), Form::Const(!*constant)),
+            Expr::Condition(condition) => (self.condition(condition, false), self.condition(condition, true)),
+            Expr::Not(inner) => {
+                let (positive, negative) = self.both_forms(inner);
+                (negative, positive)
+            }
+            Expr::And(operands) | Expr::Or(operands) => {
+                let (positive, negative) = operands.iter().map(|operand| self.both_forms(operand)).unzip();
+                match expr {
+                    Expr::And(_) => (self.join(Join::And, positive), self.join(Join::Or, negative)),
+                    _ => (self.join(Join::Or, positive), self.join(Join::And, negative)),
+                }
+            }
+            Expr::Xor(operands) | Expr::Xnor(operands) => {
+                let mut folded: Option<(Form, Form)> = None;
+                for operand in operands {
+                    let right = self.both_forms(operand);
+                    folded = Some(match folded {
+                        None => right,
+                        Some(left) => {
+                            let different = self.either_pair(left, (right.1, right.0));
+                            let same = self.either_pair(left, right);
+                            if matches!(expr, Expr::Xor(_)) { (different, same) } else { (same, different) }
+                        }
+                    });
+                }
+                folded.unwrap_or((Form::Const(false), Form::Const(true)))
+            }
+        }
+    }
+
+    /// `(left.0 AND right.0) OR (left.1 AND right.1)`.
+    fn either_pair(&mut self, left: (Form, Form), right: (Form, Form)) -> Form {
+        let first = self.join(Join::And, vec![left.0, right.0]);
+        let second = self.join(Join::And, vec![left.1, right.1]);
+        self.join(Join::Or, vec![first, second])
+    }
+
+    /// Joins forms, folding constants, splicing in the same connective, merging predicates on one attribute.
+    fn join(&mut self, join: Join, forms: Vec<Form>) -> Form {
+        // The constant that decides the whole; the other one has no effect.
+        let decisive = join == Join::Or;
+        let mut nodes: Vec<u32> = Vec::with_capacity(forms.len());
+        for form in forms {
+            match form {
+                Form::Const(constant) if constant == decisive => return form,
+                Form::Const(_) => {}
+                Form::Node(node) => match (&self.draft[node as usize], join) {
+                    (Draft::And(inner), Join::And) | (Draft::Or(inner), Join::Or) => nodes.extend(inner),
+                    _ => nodes.push(node),
+                },
+            }
+        }
+        if nodes.len() > 1 && self.merge(join, &mut nodes) {
+            return Form::Const(decisive);
+        }
+        match nodes.as_slice() {
+            [] => Form::Const(!decisive),
+            [single] => Form::Node(*single),
+            _ => self.push(match join {
+                Join::And => Draft::And(nodes),
+                Join::Or => Draft::Or(nodes),
+            }),
+        }
+    }
+
+    fn push(&mut self, draft: Draft) -> Form {
+        self.draft.push(draft);
+        Form::Node(self.draft.len() as u32 - 1)
+    }
+
+    /// Removes repeated nodes and merges the sets of one attribute into the first of them. True if that decides
+    /// the whole.
+    fn merge(&mut self, join: Join, nodes: &mut Vec<u32>) -> bool {
+        let mut kept: Vec<u32> = Vec::with_capacity(nodes.len());
+        // By attribute, the places in `kept` of its predicates. Few operands are searched faster than hashed.
+        let mut by_attribute: FxHashMap<AttrId, Vec<usize>> = FxHashMap::default();
+        let hashed = nodes.len() > 16;
+        for &node in nodes.iter() {
+            let Draft::Leaf(predicate) = &self.draft[node as usize] else {
+                if !kept.contains(&node) {
+                    kept.push(node);
+                }
+                continue;
+            };
+            let attribute = predicate.attribute;
+            let same_attribute = |place: &usize| {
+                matches!(&self.draft[kept[*place] as usize], Draft::Leaf(p) if p.attribute == attribute)
+            };
+            let places: Vec<usize> = if hashed {
+                by_attribute.get(&attribute).cloned().unwrap_or_default()
+            } else {
+                (0..kept.len()).filter(same_attribute).collect()
+            };
+            let merged = places.iter().find_map(|&place| match &self.draft[kept[place] as usize] {
+                Draft::Leaf(earlier) => merge_predicates(join, earlier, predicate).map(|merged| (place, merged)),
+                _ => None,
+            });
+            match merged {
+                Some((_, Merged::Decides)) => return true,
+                Some((_, Merged::NoChange)) => {}
+                Some((place, Merged::Predicate(predicate))) => {
+                    // A fresh node: the earlier one may have other parents.
+                    self.draft.push(Draft::Leaf(predicate));
+                    kept[place] = self.draft.len() as u32 - 1;
+                }
+                None => {
+                    if hashed {
+                        by_attribute.entry(attribute).or_default().push(kept.len());
+                    }
+                    kept.push(node);
+                }
+            }
+        }
+        *nodes = kept;
+        false
+    }
+
+    fn condition(&mut self, condition: &Condition, negated: bool) -> Form {
+        let attribute = self.schema.intern(&condition.attribute.name);
+        let over = match (condition.attribute.quantifier, negated) {
+            (None, _) => Over::Value,
+            (Some(Quantifier::Any), false) | (Some(Quantifier::All), true) => Over::AnyElement,
+            (Some(Quantifier::All), false) | (Some(Quantifier::Any), true) => Over::AllElements,
+        };
+        let closed_world = self.missing == Missing::False;
+        let leaf = match (accepted(&condition.op, negated, closed_world), over) {
+            // An empty set still accepts an empty list under all(), so only plain predicates fold.
+            (Accepted::Set(set), Over::Value) if set.is_empty() => return Form::Const(false),
+            (Accepted::Set(set), Over::Value) if set.is_everything() => return Form::Const(true),
+            (Accepted::Set(set), _) => Test::from(set),
+            (Accepted::Test(test), _) => test,
+        };
+        let leaf = self.push(Draft::Leaf(Predicate { attribute, over, test: leaf }));
+        if negated && closed_world && over != Over::Value {
+            let test = Test::Set(Box::new(ValueSet::missing()));
+            let absent = self.push(Draft::Leaf(Predicate { attribute, over: Over::Value, test }));
+            return self.join(Join::Or, vec![leaf, absent]);
+        }
+        leaf
+    }
+}
+
+enum Merged {
+    /// The connective is decided: AND by a contradiction, OR by a tautology.
+    Decides,
+    /// The earlier predicate already says it all.
+    NoChange,
+    Predicate(Predicate),
+}
+
+/// Two predicates on one attribute as one, where that is exact.
+fn merge_predicates(join: Join, earlier: &Predicate, later: &Predicate) -> Option<Merged> {
+    if earlier == later {
+        return Some(Merged::NoChange);
+    }
+    // Two quantified predicates may be met by different elements.
+    if earlier.over != Over::Value || later.over != Over::Value {
+        return None;
+    }
+    let (left, right) = (earlier.test.to_set()?, later.test.to_set()?);
+    let set = match join {
+        Join::And => left.intersection(&right),
+        Join::Or => left.union(&right),
+    };
+    Some(match join {
+        Join::And if set.is_empty() => Merged::Decides,
+        Join::Or if set.is_everything() => Merged::Decides,
+        _ if set == left => Merged::NoChange,
+        _ => Merged::Predicate(Predicate { attribute: earlier.attribute, over: Over::Value, test: Test::from(set) }),
+    })
+}
+
+enum Accepted {
+    Set(ValueSet),
+    Test(Test),
+}
+
+/// The values for which an operator, or its negation, is TRUE.
+fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted {
+    if let Some(test) = plain_range(op, outer_not) {
+        return Accepted::Test(test);
+    }
+    let (negated, mut set) = match op {
+        Op::IsNull { negated } => {
+            let set = if *negated == outer_not { ValueSet::missing() } else { ValueSet::present() };
+            return Accepted::Set(set);
+        }
+        Op::Compare(comparison, literal) => {
+            let negated = outer_not != (*comparison == Comparison::NotEqual);
+            let comparison = if outer_not { negation(*comparison) } else { *comparison };
+            (negated, ValueSet::compared(comparison, literal))
+        }
+        Op::Between { negated, low, high } => {
+            let negated = *negated != outer_not;
+            let set = if negated {
+                ValueSet::compared(Comparison::Less, low).union(&ValueSet::compared(Comparison::Greater, high))
+            } else {
+                ValueSet::compared(Comparison::GreaterEqual, low)
+                    .intersection(&ValueSet::compared(Comparison::LessEqual, high))
+            };
+            (negated, set)
+        }
+        Op::In { negated, literals } => {
+            let negated = *negated != outer_not;
+            (negated, if negated { ValueSet::none_of(literals) } else { ValueSet::one_of(literals) })
+        }
+        Op::IsTrue => (outer_not, ValueSet::compared(Comparison::Equal, &Literal::Bool(!outer_not))),
+        Op::Matches { negated, pattern } => {
+            let negated = *negated != outer_not;
+            let Some(texts) = as_range(pattern) else {
+                let or_missing = negated && closed_world;
+                return Accepted::Test(Test::Pattern { pattern: Arc::new(pattern.clone()), negated, or_missing });
+            };
+            let texts = if negated { texts.complement() } else { texts };
+            (negated, ValueSet { texts, ..ValueSet::empty() })
+        }
+        Op::InCidr(networks) => {
+            let or_missing = outer_not && closed_world;
+            let networks = networks.as_slice().into();
+            return Accepted::Test(Test::Cidr { networks, negated: outer_not, or_missing });
+        }
+    };
+    set.missing = negated && closed_world;
+    Accepted::Set(set)
+}
+
+/// The two most common predicates, without the detour over sets.
+fn plain_range(op: &Op, outer_not: bool) -> Option<Test> {
+    match op {
+        _ if outer_not => None,
+        Op::Compare(Comparison::Equal, Literal::Number(number)) => Some(Test::Number { low: *number, high: *number }),
+        Op::Compare(Comparison::Equal, Literal::Text(text)) => Some(Test::Text(text.clone())),
+        Op::Compare(Comparison::GreaterEqual, Literal::Number(low)) => {
+            Some(Test::Number { low: *low, high: Number::MAX })
+        }
+        Op::Compare(Comparison::LessEqual, Literal::Number(high)) => {
+            Some(Test::Number { low: Number::MIN, high: *high })
+        }
+        Op::Between { negated: false, low: Literal::Number(low), high: Literal::Number(high) } if low <= high => {
+            Some(Test::Number { low: *low, high: *high })
+        }
+        _ => None,
+    }
+}
+
+fn negation(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Equal => Comparison::NotEqual,
+        Comparison::NotEqual => Comparison::Equal,
+        Comparison::Less => Comparison::GreaterEqual,
+        Comparison::LessEqual => Comparison::Greater,
+        Comparison::Greater => Comparison::LessEqual,
+        Comparison::GreaterEqual => Comparison::Less,
+    }
+}
+
+/// The strings of a pattern that is an equality or a prefix: one range.
+fn as_range(pattern: &TextPattern) -> Option<OrderedSet<SmolStr>> {
+    match pattern.matcher() {
+        Matcher::Equals(whole) => Some(OrderedSet::points(vec![whole.clone()])),
+        Matcher::Prefix(prefix) => {
+            let low = (!prefix.is_empty()).then(|| Cut { at: prefix.clone(), after: false });
+            let high = after_prefix(prefix).map(|at| Cut { at, after: false });
+            Some(OrderedSet::between(low, high))
+        }
+        _ => None,
+    }
+}
+
+/// The first string behind all those that begin with `prefix`; `None` if they reach to the end of the order.
+fn after_prefix(prefix: &str) -> Option<SmolStr> {
+    let mut chars: Vec<char> = prefix.chars().collect();
+    while let Some(last) = chars.pop() {
+        let next = match last {
+            // The code points between are surrogates, which no string holds.
+            '\u{D7FF}' => Some('\u{E000}'),
+            last => char::from_u32(last as u32 + 1),
+        };
+        if let Some(next) = next {
+            chars.push(next);
+            return Some(chars.into_iter().collect());
+        }
+    }
+    None
+}

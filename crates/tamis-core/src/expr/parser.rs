@@ -1,0 +1,509 @@
+//! Tokens to tree: one function per precedence group, so the stack holds two frames per parenthesis.
+
+use super::Limits;
+use super::ast::{Attribute, Condition, Connective, Expr, Op, Quantifier};
+use super::lexer::{Keyword, Kind, Lexer, Token};
+use super::pattern::{PatternKind, TextPattern};
+use crate::error::ParseError;
+use crate::number::Number;
+use crate::time;
+use crate::value::Literal;
+use ipnet::IpNet;
+use smol_str::SmolStr;
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+/// Parses an expression.
+///
+/// ```
+/// use tamis_core::expr::{Limits, parse};
+/// let expr = parse("age>=18 and not country in ('US', 'DE')", &Limits::default()).unwrap();
+/// assert_eq!(expr.to_string(), "age >= 18 AND NOT country IN ('US', 'DE')");
+/// ```
+pub fn parse(text: &str, limits: &Limits) -> Result<Expr, ParseError> {
+    if text.len() > limits.max_length {
+        let found = format!("a text of {} bytes", text.len());
+        let expected = format!("at most {} bytes (max_length)", limits.max_length);
+        return Err(ParseError::at(text, limits.max_length, found, expected));
+    }
+    let mut lexer = Lexer::new(text);
+    let token = lexer.next()?;
+    let mut parser = Parser { lexer, token, limits };
+    let (expr, _) = parser.expression(1)?;
+    match parser.token.kind {
+        Kind::End => Ok(expr),
+        Kind::Caret => Err(parser.unexpected("AND, OR, XOR, XNOR or the end; a weight belongs to a single predicate")),
+        _ => Err(parser.unexpected("AND, OR, XOR, XNOR or the end of the text")),
+    }
+}
+
+struct Parser<'t> {
+    lexer: Lexer<'t>,
+    /// The token not yet consumed.
+    token: Token,
+    limits: &'t Limits,
+}
+
+type Parsed<T> = Result<T, ParseError>;
+
+impl<'t> Parser<'t> {
+    /// Operands joined by connectives, up to a closing parenthesis or the end. Returns the tree and its depth.
+    ///
+    /// `AND` binds tighter than `XOR`/`XNOR`, which bind tighter than `OR`; `pending` holds one open group a level.
+    fn expression(&mut self, depth: usize) -> Parsed<(Expr, usize)> {
+        let start = self.token.start;
+        let mut pending = Pending::default();
+        loop {
+            let (operand, levels) = self.operand(depth)?;
+            pending.and.push(operand, levels);
+            match self.token.kind {
+                Kind::Keyword(Keyword::And) => {}
+                Kind::Keyword(Keyword::Xor) => pending.close_and(Connective::Xor),
+                Kind::Keyword(Keyword::Xnor) => pending.close_and(Connective::Xnor),
+                Kind::Keyword(Keyword::Or) => pending.close_xor(),
+                _ => break,
+            }
+            self.advance()?;
+        }
+        let (expr, levels) = pending.finish();
+        self.check_depth(start, levels)?;
+        Ok((expr, levels))
+    }
+
+    /// `NOT`s, then a parenthesis or a predicate.
+    fn operand(&mut self, depth: usize) -> Parsed<(Expr, usize)> {
+        let start = self.token.start;
+        let mut negations = 0;
+        while self.token.kind == Kind::Keyword(Keyword::Not) {
+            negations += 1;
+            self.check_depth(self.token.start, depth + negations)?;
+            self.advance()?;
+        }
+        let (mut expr, mut levels) = if self.token.kind == Kind::Open {
+            self.check_depth(self.token.start, depth + negations + 1)?;
+            self.advance()?;
+            let inner = self.expression(depth + negations + 1)?;
+            self.expect(Kind::Close, "AND, OR, XOR, XNOR or a closing parenthesis")?;
+            inner
+        } else {
+            (self.predicate()?, 1)
+        };
+        for _ in 0..negations {
+            expr = Expr::Not(Box::new(expr));
+        }
+        levels += negations;
+        self.check_depth(start, levels)?;
+        Ok((expr, levels))
+    }
+
+    fn check_depth(&self, at: usize, depth: usize) -> Parsed<()> {
+        if depth <= self.limits.max_depth {
+            return Ok(());
+        }
+        let expected = format!("at most {} levels of nesting (max_depth)", self.limits.max_depth);
+        Err(self.lexer.error(at, "a deeper level", expected))
+    }
+
+    fn predicate(&mut self) -> Parsed<Expr> {
+        let word = self.token;
+        if !matches!(word.kind, Kind::Word | Kind::QuotedName { .. }) {
+            let literal = self.literal("an attribute, a literal, NOT or a parenthesis")?;
+            return self.literal_first(literal);
+        }
+        let attribute = match self.path()? {
+            Path::Attribute(_) if matches!(self.token.kind, Kind::String { .. }) && self.is_instant(word) => {
+                let literal = self.instant(word)?;
+                return self.literal_first(literal);
+            }
+            Path::Attribute(name) => Attribute { name, quantifier: None },
+            Path::Call => match self.call(word)? {
+                Call::Attribute(attribute) => attribute,
+                Call::Predicate(attribute, op) => return self.weighted(attribute, op),
+            },
+        };
+        let op = self.operator(&attribute)?;
+        self.weighted(attribute, op)
+    }
+
+    /// `3 < a`, or a boolean constant.
+    fn literal_first(&mut self, literal: Literal) -> Parsed<Expr> {
+        let Kind::Compare(comparison) = self.token.kind else {
+            return match literal {
+                Literal::Bool(constant) => Ok(Expr::Const(constant)),
+                _ => Err(self.unexpected("a comparison after the literal")),
+            };
+        };
+        self.advance()?;
+        let attribute = self.attribute()?;
+        self.weighted(attribute, Op::Compare(comparison.flipped(), literal))
+    }
+
+    /// What follows an attribute; nothing means the attribute is a boolean by itself.
+    fn operator(&mut self, attribute: &Attribute) -> Parsed<Op> {
+        match self.token.kind {
+            Kind::Compare(comparison) => {
+                self.advance()?;
+                Ok(Op::Compare(comparison, self.literal("a literal")?))
+            }
+            Kind::Keyword(Keyword::Is) => {
+                if attribute.quantifier.is_some() {
+                    return Err(self.unexpected("another operator: IS NULL asks about the attribute, not its elements"));
+                }
+                self.advance()?;
+                let negated = self.accept(Keyword::Not)?;
+                self.expect(Kind::Keyword(Keyword::Null), if negated { "NULL" } else { "NULL or NOT NULL" })?;
+                Ok(Op::IsNull { negated })
+            }
+            Kind::Keyword(Keyword::Not) => {
+                self.advance()?;
+                self.negatable(true)
+            }
+            Kind::Keyword(
+                Keyword::In | Keyword::Between | Keyword::Like | Keyword::ILike | Keyword::RLike,
+            ) => self.negatable(false),
+            _ => Ok(Op::IsTrue),
+        }
+    }
+
+    /// The operators that take a NOT before them.
+    fn negatable(&mut self, negated: bool) -> Parsed<Op> {
+        let Kind::Keyword(keyword) = self.token.kind else {
+            return Err(self.unexpected("IN, BETWEEN, LIKE, ILIKE or RLIKE"));
+        };
+        let kind = match keyword {
+            Keyword::In => {
+                self.advance()?;
+                self.expect(Kind::Open, "an opening parenthesis")?;
+                let mut literals = vec![self.literal("a literal")?];
+                while self.token.kind == Kind::Comma {
+                    self.advance()?;
+                    literals.push(self.literal("a literal")?);
+                }
+                self.expect(Kind::Close, "a comma or a closing parenthesis")?;
+                return Ok(Op::In { negated, literals });
+            }
+            Keyword::Between => {
+                self.advance()?;
+                let low = self.literal("a literal")?;
+                self.expect(Kind::Keyword(Keyword::And), "AND")?;
+                let high = self.literal("a literal")?;
+                return Ok(Op::Between { negated, low, high });
+            }
+            Keyword::Like => PatternKind::Like,
+            Keyword::ILike => PatternKind::ILike,
+            Keyword::RLike => PatternKind::Regex,
+            _ => return Err(self.unexpected("IN, BETWEEN, LIKE, ILIKE or RLIKE")),
+        };
+        self.advance()?;
+        Ok(Op::Matches { negated, pattern: self.pattern(kind)? })
+    }
+
+    /// The inside of `name(...)`, up to and including the closing parenthesis.
+    fn call(&mut self, name: Token) -> Parsed<Call> {
+        let word = self.lexer.raw(name);
+        let is = |function: &str| word.eq_ignore_ascii_case(function);
+        let quantifier = [("any", Quantifier::Any), ("all", Quantifier::All)].into_iter().find(|(f, _)| is(f));
+        let pattern = [
+            ("startswith", PatternKind::Prefix),
+            ("endswith", PatternKind::Suffix),
+            ("contains", PatternKind::Contains),
+        ];
+        let pattern = pattern.into_iter().find(|(f, _)| is(f));
+        if quantifier.is_none() && pattern.is_none() && !is("in_cidr") {
+            let expected = "any, all, startswith, endswith, contains or in_cidr";
+            return Err(self.lexer.error(name.start, format!("the function {word}"), expected));
+        }
+        self.expect(Kind::Open, "an opening parenthesis")?;
+        if let Some((_, quantifier)) = quantifier {
+            let (start, inner) = (self.token.start, self.attribute()?);
+            if inner.quantifier.is_some() {
+                return Err(self.lexer.error(start, "a quantifier inside a quantifier", "an attribute"));
+            }
+            self.expect(Kind::Close, "a closing parenthesis")?;
+            return Ok(Call::Attribute(Attribute { name: inner.name, quantifier: Some(quantifier) }));
+        }
+        let attribute = self.attribute()?;
+        self.expect(Kind::Comma, "a comma")?;
+        let op = match pattern {
+            Some((_, kind)) => Op::Matches { negated: false, pattern: self.pattern(kind)? },
+            None => {
+                let mut networks = vec![self.network()?];
+                while self.token.kind == Kind::Comma {
+                    self.advance()?;
+                    networks.push(self.network()?);
+                }
+                Op::InCidr(networks)
+            }
+        };
+        self.expect(Kind::Close, "a closing parenthesis")?;
+        Ok(Call::Predicate(attribute, op))
+    }
+
+    fn attribute(&mut self) -> Parsed<Attribute> {
+        let word = self.token;
+        if !matches!(word.kind, Kind::Word | Kind::QuotedName { .. }) {
+            return Err(self.unexpected("an attribute"));
+        }
+        match self.path()? {
+            Path::Attribute(name) => Ok(Attribute { name, quantifier: None }),
+            Path::Call => match self.call(word)? {
+                Call::Attribute(attribute) => Ok(attribute),
+                Call::Predicate(..) => Err(self.lexer.error(word.start, "a predicate", "an attribute")),
+            },
+        }
+    }
+
+    /// A dotted path, or just the first word of a call.
+    fn path(&mut self) -> Parsed<Path> {
+        let first = self.token;
+        self.advance()?;
+        if self.token.kind == Kind::Open && first.kind == Kind::Word {
+            return Ok(Path::Call);
+        }
+        let part = self.name(first)?;
+        if self.token.kind != Kind::Dot {
+            return Ok(Path::Attribute(SmolStr::new(part)));
+        }
+        let mut name = part.into_owned();
+        while self.token.kind == Kind::Dot {
+            self.advance()?;
+            let part = match self.token.kind {
+                Kind::Word | Kind::QuotedName { .. } => self.name(self.token)?,
+                Kind::Keyword(_) => Cow::Borrowed(self.lexer.raw(self.token)),
+                _ => return Err(self.unexpected("a name after the dot")),
+            };
+            name.push('.');
+            name.push_str(&part);
+            self.advance()?;
+        }
+        Ok(Path::Attribute(name.into()))
+    }
+
+    fn name(&self, token: Token) -> Parsed<Cow<'t, str>> {
+        let raw = self.lexer.raw(token);
+        let Kind::QuotedName { doubled } = token.kind else {
+            return Ok(Cow::Borrowed(raw));
+        };
+        if raw.len() == 2 {
+            return Err(self.lexer.error(token.start, "an empty name", "an attribute"));
+        }
+        Ok(unquote(raw, doubled))
+    }
+
+    fn literal(&mut self, expected: &str) -> Parsed<Literal> {
+        let token = self.token;
+        let raw = self.lexer.raw(token);
+        let literal = match token.kind {
+            Kind::Integer => match raw.parse() {
+                Ok(value) => Literal::Number(Number::Int(value)),
+                Err(_) => return Err(self.unexpected("an integer of 64 bits, or a float such as 1e20")),
+            },
+            Kind::Float => match raw.parse().ok().filter(|x: &f64| x.is_finite()).and_then(Number::from_f64) {
+                Some(number) => Literal::Number(number),
+                None => return Err(self.unexpected("a number that fits a 64-bit float")),
+            },
+            Kind::String { doubled } => Literal::Text(unquote(raw, doubled).into()),
+            Kind::Keyword(Keyword::True) => Literal::Bool(true),
+            Kind::Keyword(Keyword::False) => Literal::Bool(false),
+            Kind::Keyword(Keyword::Null) => {
+                return Err(self.unexpected(format!("{expected}; NULL is no value, write IS NULL or IS NOT NULL")));
+            }
+            Kind::Word if self.is_instant(token) => {
+                self.advance()?;
+                return self.instant(token);
+            }
+            Kind::Word | Kind::QuotedName { .. } => {
+                return Err(self.unexpected(format!("{expected}; attributes compare with literals, text stands in single quotes")));
+            }
+            _ => return Err(self.unexpected(expected)),
+        };
+        self.advance()?;
+        Ok(literal)
+    }
+
+    /// Whether a word begins a date or timestamp literal, if a text follows.
+    fn is_instant(&self, word: Token) -> bool {
+        let raw = self.lexer.raw(word);
+        raw.eq_ignore_ascii_case("date") || raw.eq_ignore_ascii_case("timestamp")
+    }
+
+    /// The text after `DATE` or `TIMESTAMP`.
+    fn instant(&mut self, word: Token) -> Parsed<Literal> {
+        let is_date = self.lexer.raw(word).len() == "date".len();
+        let form = if is_date { "a date such as '2026-11-15'" } else { "a timestamp such as '2026-11-15 10:00:00'" };
+        let Kind::String { doubled } = self.token.kind else {
+            return Err(self.unexpected(form));
+        };
+        let text = unquote(self.lexer.raw(self.token), doubled);
+        let literal = if is_date {
+            time::parse_date(&text).map(Literal::Date)
+        } else {
+            time::parse_timestamp(&text).map(Literal::Timestamp)
+        };
+        let Some(literal) = literal else {
+            return Err(self.unexpected(form));
+        };
+        self.advance()?;
+        Ok(literal)
+    }
+
+    fn pattern(&mut self, kind: PatternKind) -> Parsed<TextPattern> {
+        let token = self.token;
+        let source = self.string("a text in single quotes")?;
+        TextPattern::new(kind, &source, self.limits)
+            .map_err(|reason| self.lexer.error(token.start, self.lexer.describe(token), reason))
+    }
+
+    fn network(&mut self) -> Parsed<IpNet> {
+        let token = self.token;
+        let text = self.string("a network such as '10.0.0.0/8'")?;
+        let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        let expected = match network {
+            Ok(network) if network.trunc() == network => return Ok(network),
+            Ok(network) => format!("a network without host bits: '{}'", network.trunc()),
+            Err(_) => "a network such as '10.0.0.0/8' or '2001:db8::/32'".into(),
+        };
+        Err(self.lexer.error(token.start, self.lexer.describe(token), expected))
+    }
+
+    fn string(&mut self, expected: &str) -> Parsed<Cow<'t, str>> {
+        let Kind::String { doubled } = self.token.kind else {
+            return Err(self.unexpected(expected));
+        };
+        let raw = self.lexer.raw(self.token);
+        self.advance()?;
+        Ok(unquote(raw, doubled))
+    }
+
+    /// An optional `^ weight`, then the predicate is complete.
+    fn weighted(&mut self, attribute: Attribute, op: Op) -> Parsed<Expr> {
+        let mut weight = 1.0;
+        if self.token.kind == Kind::Caret {
+            self.advance()?;
+            let value = match self.token.kind {
+                Kind::Integer | Kind::Float => self.lexer.raw(self.token).parse().ok(),
+                _ => None,
+            };
+            weight = match value {
+                // Adding zero turns -0.0 into 0.0, which prints without a sign.
+                Some(value) if f64::is_finite(value) && value >= 0.0 => value + 0.0,
+                _ => return Err(self.unexpected("a weight: a finite number, not negative")),
+            };
+            self.advance()?;
+        }
+        Ok(Expr::Condition(Condition { attribute, op, weight }))
+    }
+
+    fn advance(&mut self) -> Parsed<()> {
+        self.token = self.lexer.next()?;
+        Ok(())
+    }
+
+    fn accept(&mut self, keyword: Keyword) -> Parsed<bool> {
+        let found = self.token.kind == Kind::Keyword(keyword);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn expect(&mut self, kind: Kind, expected: &str) -> Parsed<()> {
+        if self.token.kind != kind {
+            return Err(self.unexpected(expected));
+        }
+        self.advance()
+    }
+
+    fn unexpected(&self, expected: impl Into<String>) -> ParseError {
+        self.lexer.error(self.token.start, self.lexer.describe(self.token), expected)
+    }
+}
+
+enum Path {
+    Attribute(SmolStr),
+    /// A word before a parenthesis, which is not consumed yet.
+    Call,
+}
+
+enum Call {
+    Attribute(Attribute),
+    Predicate(Attribute, Op),
+}
+
+/// The text between quotes, with doubled quotes made single.
+fn unquote(raw: &str, doubled: bool) -> Cow<'_, str> {
+    let inner = &raw[1..raw.len() - 1];
+    if !doubled {
+        return Cow::Borrowed(inner);
+    }
+    let quote = &raw[..1];
+    Cow::Owned(inner.replace(&quote.repeat(2), quote))
+}
+
+/// Operands collected for one connective, and the depth of the deepest.
+#[derive(Default)]
+struct Group {
+    operands: Vec<Expr>,
+    levels: usize,
+}
+
+impl Group {
+    fn push(&mut self, operand: Expr, levels: usize) {
+        if self.operands.is_empty() {
+            self.operands.reserve(4);
+        }
+        self.operands.push(operand);
+        self.levels = self.levels.max(levels);
+    }
+
+    fn close(&mut self, connective: Connective) -> (Expr, usize) {
+        let group = std::mem::take(self);
+        let levels = group.levels + usize::from(group.operands.len() > 1);
+        (Expr::join(connective, group.operands), levels)
+    }
+}
+
+/// The groups that are open while operands are read.
+struct Pending {
+    and: Group,
+    xor: Group,
+    /// The connective between the operands of `xor`.
+    xor_kind: Connective,
+    or: Group,
+}
+
+impl Default for Pending {
+    fn default() -> Pending {
+        Pending { and: Group::default(), xor: Group::default(), xor_kind: Connective::Xor, or: Group::default() }
+    }
+}
+
+impl Pending {
+    /// An XOR or XNOR follows: the AND group is one of its operands.
+    fn close_and(&mut self, next: Connective) {
+        let (term, levels) = self.and.close(Connective::And);
+        self.xor.push(term, levels);
+        if self.xor.operands.len() > 1 && self.xor_kind != next {
+            // From left to right: `a XOR b XNOR c` is `(a XOR b) XNOR c`.
+            let (left, levels) = self.xor.close(self.xor_kind);
+            self.xor.push(left, levels);
+        }
+        self.xor_kind = next;
+    }
+
+    /// An OR follows, or the end.
+    fn close_xor(&mut self) {
+        let (term, levels) = self.and.close(Connective::And);
+        self.xor.push(term, levels);
+        let (term, levels) = self.xor.close(self.xor_kind);
+        self.or.push(term, levels);
+    }
+
+    fn finish(mut self) -> (Expr, usize) {
+        if self.or.operands.is_empty() && self.xor.operands.is_empty() {
+            return self.and.close(Connective::And);
+        }
+        self.close_xor();
+        self.or.close(Connective::Or)
+    }
+}

@@ -1,0 +1,77 @@
+//! The ids users give to their subscriptions.
+
+use smol_str::SmolStr;
+use std::fmt;
+
+/// A string or a 64-bit integer; `1` and `"1"` are different ids.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Id {
+    /// An integer.
+    Int(i64),
+    /// A string.
+    Text(SmolStr),
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Id::Int(id) => write!(f, "{id}"),
+            Id::Text(id) => write!(f, "'{id}'"),
+        }
+    }
+}
+
+impl From<i64> for Id {
+    fn from(id: i64) -> Id {
+        Id::Int(id)
+    }
+}
+
+impl From<&str> for Id {
+    fn from(id: &str) -> Id {
+        Id::Text(id.into())
+    }
+}
+
+/// Many ids in the layout Arrow uses, so that they leave without a copy.
+#[derive(Clone, Debug)]
+pub enum IdColumn {
+    /// All ids of the index are integers.
+    Ints(Vec<i64>),
+    /// All ids of the index are strings: one text, and where each begins (one more offset than ids).
+    Texts {
+        /// Begins with 0, ends with the text's length.
+        offsets: Vec<i64>,
+        /// All ids, one after another.
+        text: String,
+    },
+    /// Both occur.
+    Mixed(Vec<Id>),
+}
+
+impl IdColumn {
+    /// Number of ids.
+    pub fn len(&self) -> usize {
+        match self {
+            IdColumn::Ints(ids) => ids.len(),
+            IdColumn::Texts { offsets, .. } => offsets.len() - 1,
+            IdColumn::Mixed(ids) => ids.len(),
+        }
+    }
+
+    /// Whether there is no id.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One id.
+    pub fn get(&self, at: usize) -> Id {
+        match self {
+            IdColumn::Ints(ids) => Id::Int(ids[at]),
+            IdColumn::Texts { offsets, text } => {
+                Id::Text(text[offsets[at] as usize..offsets[at + 1] as usize].into())
+            }
+            IdColumn::Mixed(ids) => ids[at].clone(),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Who is in the index: ids, texts, dense numbers, and the order of insertion.
+
+use super::id::{Id, IdColumn};
+use crate::engine::SubId;
+use crate::expr::Root;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
+/// One subscription.
+#[derive(Clone, Debug)]
+pub struct Subscription {
+    /// The user's id.
+    pub id: Id,
+    /// The expression as given, or in canonical form if it was built in code.
+    pub text: Box<str>,
+    /// Whether the engine holds it, or why not.
+    pub standing: Standing,
+    /// Position in the order of insertion; a replacement keeps it.
+    pub sequence: u64,
+}
+
+/// Where a subscription's matches come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The engine decides.
+    InEngine,
+    /// Every event matches; the engine has not got it.
+    Always,
+    /// No event matches; the engine has not got it.
+    Never,
+}
+
+impl From<Root> for Standing {
+    fn from(root: Root) -> Standing {
+        match root {
+            Root::Never => Standing::Never,
+            Root::Always => Standing::Always,
+            Root::Node(_) => Standing::InEngine,
+        }
+    }
+}
+
+/// The subscriptions of an index, by number and by id.
+#[derive(Debug, Default)]
+pub struct Subscriptions {
+    /// By number; `None` where a number is free.
+    slots: Vec<Option<Subscription>>,
+    free: Vec<SubId>,
+    /// Numbers by the hash of their id.
+    by_id: HashTable<SubId>,
+    /// Subscriptions that match every event, in no particular order.
+    always: Vec<SubId>,
+    text_ids: usize,
+    next_sequence: u64,
+    /// Whether ascending numbers are also in order of insertion: true until a number is used again.
+    numbers_in_order: bool,
+}
+
+fn hash(id: &Id) -> u64 {
+    FxBuildHasher.hash_one(id)
+}
+
+impl Subscriptions {
+    pub fn new() -> Subscriptions {
+        Subscriptions { numbers_in_order: true, ..Subscriptions::default() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    pub fn find(&self, id: &Id) -> Option<SubId> {
+        self.by_id.find(hash(id), |sub| self.get(*sub).is_some_and(|s| s.id == *id)).copied()
+    }
+
+    pub fn get(&self, sub: SubId) -> Option<&Subscription> {
+        self.slots.get(sub.index())?.as_ref()
+    }
+
+    /// The number the next insertion gets; `None` when all 2^32 are in use.
+    pub fn next_number(&self) -> Option<SubId> {
+        match self.free.last() {
+            Some(free) => Some(*free),
+            None => u32::try_from(self.slots.len()).ok().filter(|n| *n < u32::MAX).map(SubId),
+        }
+    }
+
+    /// Adds a subscription whose id is not present, under [`Subscriptions::next_number`].
+    pub fn insert(&mut self, id: Id, text: Box<str>, standing: Standing) {
+        let hashed = hash(&id);
+        self.text_ids += usize::from(matches!(id, Id::Text(_)));
+        let subscription = Subscription { id, text, standing, sequence: self.next_sequence };
+        self.next_sequence += 1;
+        let sub = match self.free.pop() {
+            Some(sub) => {
+                self.slots[sub.index()] = Some(subscription);
+                self.numbers_in_order = false;
+                sub
+            }
+            None => {
+                self.slots.push(Some(subscription));
+                SubId(self.slots.len() as u32 - 1)
+            }
+        };
+        if standing == Standing::Always {
+            self.always.push(sub);
+        }
+        let slots = &self.slots;
+        self.by_id.insert_unique(hashed, sub, |sub| slots[sub.index()].as_ref().map_or(0, |s| hash(&s.id)));
+    }
+
+    /// Removes a subscription that is present.
+    pub fn remove(&mut self, sub: SubId) {
+        let Some(removed) = self.slots[sub.index()].take() else {
+            return;
+        };
+        if let Ok(entry) = self.by_id.find_entry(hash(&removed.id), |other| *other == sub) {
+            entry.remove();
+        }
+        self.text_ids -= usize::from(matches!(removed.id, Id::Text(_)));
+        self.always.retain(|other| *other != sub);
+        if sub.index() + 1 == self.slots.len() {
+            // The last number simply ceases to exist, so taking back a batch leaves no trace.
+            self.slots.pop();
+        } else {
+            self.free.push(sub);
+        }
+    }
+
+    /// Gives a subscription that is present another expression.
+    pub fn replace(&mut self, sub: SubId, text: Box<str>, standing: Standing) {
+        self.always.retain(|other| *other != sub);
+        if standing == Standing::Always {
+            self.always.push(sub);
+        }
+        if let Some(subscription) = &mut self.slots[sub.index()] {
+            subscription.text = text;
+            subscription.standing = standing;
+        }
+    }
+
+    /// Subscriptions that match every event.
+    pub fn always(&self) -> &[SubId] {
+        &self.always
+    }
+
+    /// All subscriptions in order of insertion.
+    pub fn in_order(&self) -> Vec<(SubId, &Subscription)> {
+        let numbered = self.slots.iter().enumerate();
+        let mut all: Vec<_> = numbered.filter_map(|(n, s)| Some((SubId(n as u32), s.as_ref()?))).collect();
+        if !self.numbers_in_order {
+            all.sort_unstable_by_key(|(_, subscription)| subscription.sequence);
+        }
+        all
+    }
+
+    /// Sorts matches by insertion.
+    pub fn sort(&self, matches: &mut [SubId]) {
+        if self.numbers_in_order {
+            if !matches.is_sorted() {
+                matches.sort_unstable();
+            }
+        } else {
+            matches.sort_unstable_by_key(|sub| self.get(*sub).map(|s| s.sequence));
+        }
+    }
+
+    /// The ids of many matches.
+    pub fn ids(&self, matches: &[SubId]) -> IdColumn {
+        let found = matches.iter().filter_map(|sub| self.get(*sub));
+        if self.text_ids == 0 {
+            let int = |s: &Subscription| if let Id::Int(id) = s.id { Some(id) } else { None };
+            return IdColumn::Ints(found.filter_map(int).collect());
+        }
+        if self.text_ids < self.len() {
+            return IdColumn::Mixed(found.map(|s| s.id.clone()).collect());
+        }
+        let mut offsets = Vec::with_capacity(matches.len() + 1);
+        let mut text = String::new();
+        offsets.push(0);
+        for subscription in found {
+            if let Id::Text(id) = &subscription.id {
+                text.push_str(id);
+            }
+            offsets.push(text.len() as i64);
+        }
+        IdColumn::Texts { offsets, text }
+    }
+
+    /// Bytes in use: for ids and for texts.
+    pub fn memory(&self) -> (usize, usize) {
+        let subscriptions = self.slots.iter().flatten();
+        let (mut ids, mut texts) = (0, 0);
+        for subscription in subscriptions {
+            texts += subscription.text.len();
+            if let Id::Text(id) = &subscription.id
+                && id.is_heap_allocated()
+            {
+                ids += id.len();
+            }
+        }
+        let table = self.by_id.capacity() * (size_of::<SubId>() + 1);
+        (ids + table + self.slots.capacity() * size_of::<Option<Subscription>>(), texts)
+    }
+
+    pub fn validate(&self) -> Result<(), String> {
+        let live = self.slots.iter().flatten().count();
+        if live != self.by_id.len() || live + self.free.len() != self.slots.len() {
+            let (ids, free, slots) = (self.by_id.len(), self.free.len(), self.slots.len());
+            return Err(format!("subscriptions: {live} live, {ids} ids, {free} free of {slots} numbers"));
+        }
+        let text_ids = self.slots.iter().flatten().filter(|s| matches!(s.id, Id::Text(_))).count();
+        if text_ids != self.text_ids {
+            return Err(format!("subscriptions: {text_ids} string ids counted as {}", self.text_ids));
+        }
+        for (sub, subscription) in self.in_order() {
+            if self.find(&subscription.id) != Some(sub) {
+                return Err(format!("subscriptions: id {} does not lead to its number", subscription.id));
+            }
+            if (subscription.standing == Standing::Always) != self.always.contains(&sub) {
+                return Err(format!("subscriptions: the list of tautologies is wrong about {}", subscription.id));
+            }
+        }
+        Ok(())
+    }
+}

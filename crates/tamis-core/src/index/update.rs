@@ -1,0 +1,166 @@
+//! How subscriptions come and go. Whatever fails leaves the index as it was.
+
+use super::subscriptions::Standing;
+use super::{Id, Index, State};
+use crate::engine::SubId;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Limits, Missing, Normalizer, parse};
+use std::sync::Arc;
+
+/// An expression on its way into an index.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Text to be parsed.
+    Text(Box<str>),
+    /// Parsed or built already.
+    Expr(Arc<Expr>),
+}
+
+impl From<&str> for Source {
+    fn from(text: &str) -> Source {
+        Source::Text(text.into())
+    }
+}
+
+impl Index {
+    /// Adds a subscription. Returns whether some event could match it: `false` for a contradiction.
+    pub fn add(&self, id: Id, source: Source) -> Result<bool> {
+        let expr = self.parsed(&source)?;
+        let mut state = self.state.write();
+        let standing = state.insert(id, source, &expr, &mut Normalizer::default(), self.settings.missing)?;
+        Ok(standing != Standing::Never)
+    }
+
+    /// Adds many subscriptions, or none if one fails; the error names the row. Returns the rows that can never
+    /// match.
+    pub fn add_many(&self, batch: impl IntoIterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
+        let mut state = self.state.write();
+        let attributes = state.schema.len();
+        let mut normalizer = Normalizer::default();
+        let mut never = Vec::new();
+        let mut added: Vec<SubId> = Vec::new();
+        for (row, (id, source)) in batch.into_iter().enumerate() {
+            let number = state.subscriptions.next_number();
+            let inserted = self
+                .parsed(&source)
+                .and_then(|expr| state.insert(id, source, &expr, &mut normalizer, self.settings.missing));
+            match (inserted, number) {
+                (Ok(standing), Some(number)) => {
+                    added.push(number);
+                    if standing == Standing::Never {
+                        never.push(row);
+                    }
+                }
+                (Ok(_), None) => {}
+                (Err(error), _) => {
+                    added.into_iter().rev().for_each(|sub| state.remove(sub));
+                    Arc::make_mut(&mut state.schema).truncate(attributes);
+                    return Err(error.at_row(row));
+                }
+            }
+        }
+        Ok(never)
+    }
+
+    /// Gives an id another expression; its place in the order of insertion stays. Returns as [`Index::add`] does.
+    pub fn replace(&self, id: &Id, source: Source) -> Result<bool> {
+        let expr = self.parsed(&source)?;
+        let mut state = self.state.write();
+        let sub = state.subscriptions.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
+        let standing = state.replace(sub, source, &expr, &self.settings.limits, self.settings.missing)?;
+        Ok(standing != Standing::Never)
+    }
+
+    /// Removes a subscription.
+    pub fn remove(&self, id: &Id) -> Result<()> {
+        let mut state = self.state.write();
+        let sub = state.subscriptions.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
+        state.remove(sub);
+        Ok(())
+    }
+
+    /// The expression of a source. Texts are held to the limits by the parser, built expressions here.
+    fn parsed(&self, source: &Source) -> Result<Arc<Expr>> {
+        let limits = &self.settings.limits;
+        match source {
+            Source::Text(text) => Ok(Arc::new(parse(text, limits)?)),
+            Source::Expr(expr) if expr.depth() > limits.max_depth => {
+                Err(Error::Expression(format!("the expression nests deeper than max_depth = {}", limits.max_depth)))
+            }
+            Source::Expr(expr) => Ok(expr.clone()),
+        }
+    }
+}
+
+impl Source {
+    fn into_text(self) -> Box<str> {
+        match self {
+            Source::Text(text) => text,
+            Source::Expr(expr) => expr.to_string().into(),
+        }
+    }
+}
+
+impl State {
+    fn insert(
+        &mut self,
+        id: Id,
+        source: Source,
+        expr: &Expr,
+        normalizer: &mut Normalizer,
+        missing: Missing,
+    ) -> Result<Standing> {
+        if self.subscriptions.find(&id).is_some() {
+            return Err(Error::DuplicateId(id));
+        }
+        let number = self.subscriptions.next_number();
+        let sub = number.ok_or_else(|| Error::Expression("the index is full: 2^32 subscriptions".into()))?;
+        let normal = normalizer.normalize(expr, Arc::make_mut(&mut self.schema), missing);
+        let standing = Standing::from(normal.root());
+        if standing == Standing::InEngine {
+            self.engine.insert(sub, normal)?;
+        }
+        self.subscriptions.insert(id, source.into_text(), standing);
+        Ok(standing)
+    }
+
+    fn remove(&mut self, sub: SubId) {
+        if self.standing(sub) == Some(Standing::InEngine) {
+            self.engine.remove(sub);
+        }
+        self.subscriptions.remove(sub);
+    }
+
+    fn replace(
+        &mut self,
+        sub: SubId,
+        source: Source,
+        expr: &Expr,
+        limits: &Limits,
+        missing: Missing,
+    ) -> Result<Standing> {
+        let mut normalizer = Normalizer::default();
+        let was_in_engine = self.standing(sub) == Some(Standing::InEngine);
+        if was_in_engine {
+            self.engine.remove(sub);
+        }
+        let normal = normalizer.normalize(expr, Arc::make_mut(&mut self.schema), missing);
+        let standing = Standing::from(normal.root());
+        if standing == Standing::InEngine
+            && let Err(error) = self.engine.insert(sub, normal)
+        {
+            if was_in_engine && let Some(old) = self.subscriptions.get(sub) {
+                let old = parse(&old.text, limits)?;
+                let normal = normalizer.normalize(&old, Arc::make_mut(&mut self.schema), missing);
+                self.engine.insert(sub, normal)?;
+            }
+            return Err(error);
+        }
+        self.subscriptions.replace(sub, source.into_text(), standing);
+        Ok(standing)
+    }
+
+    fn standing(&self, sub: SubId) -> Option<Standing> {
+        self.subscriptions.get(sub).map(|subscription| subscription.standing)
+    }
+}
