@@ -237,7 +237,7 @@ def compile_lock(output: Path, selection: Sequence[str]) -> None:
     everywhere = ["--universal", "--python-version", "3.11", "--fork-strategy", "fewest"]
     anonymous = ["--no-emit-index-url", "--no-annotate", "--custom-compile-command", "python3 dev.py lock"]
     command = [tool("uv"), "pip", "compile", "--quiet", "--no-config", "--generate-hashes"]
-    command += [*everywhere, *anonymous, "--group", "dev", *selection]
+    command += [*everywhere, *anonymous, "--group", "tooling", *selection]
     name = str(output.relative_to(ROOT))
     step(f"resolving {name}", [*command, "--output-file", name, "pyproject.toml"])
 

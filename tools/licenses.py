@@ -217,7 +217,7 @@ def all_packages() -> list[Package]:
     runtime = list(distributions(project["project"]["dependencies"], ships=True, must_exist=True))
     optional = [text for extra in project["project"]["optional-dependencies"].values() for text in extra]
     extras = list(distributions(optional, ships=True, must_exist=False))
-    dev = list(distributions(project["dependency-groups"]["dev"], ships=False, must_exist=True))
+    dev = list(distributions(project["dependency-groups"]["tooling"], ships=False, must_exist=True))
     python = {package.name: package for package in [*dev, *extras, *runtime]}
     return sorted([*crates(metadata), *python.values()])
 

@@ -40,7 +40,7 @@ def test_no_host_or_path_is_written_down(lock: Path) -> None:
 
 def test_the_lock_holds_what_the_project_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["tooling"]]
     pins = dict(entry.split()[0].split("==") for entry in entries(ROOT / "requirements" / "dev.lock"))
     unmet = []
     for requirement in map(Requirement, asked):

@@ -2,9 +2,9 @@
 //!
 //! A timestamp is microseconds since 1970-01-01 UTC; a date is days since then and compares as its midnight.
 
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Unit};
+use jiff::Unit;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::fmt::temporal::Pieces;
 
 /// Microseconds in a day.
 pub const DAY: i64 = 86_400_000_000;
@@ -22,14 +22,16 @@ pub fn parse_date(text: &str) -> Option<i32> {
 /// Microseconds since the epoch of an ISO timestamp: `2026-11-15 10:00:00`, with `T`, a fraction of up to six
 /// digits, and `Z` or an offset if wished; without one it is UTC.
 pub fn parse_timestamp(text: &str) -> Option<i64> {
-    if let Some(days) = parse_date(text) {
-        return micros_of_date(days);
+    let pieces = Pieces::parse(text).ok()?;
+    // A zone's name would need a database of its offsets.
+    if pieces.time_zone_annotation().is_some() {
+        return None;
     }
-    let instant = match text.parse::<Timestamp>() {
-        Ok(instant) => instant,
-        Err(_) => text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp(),
-    };
-    (instant.subsec_nanosecond() % 1000 == 0).then(|| instant.as_microsecond())
+    let time = pieces.time().unwrap_or(Time::midnight());
+    let nanos = time.since((Unit::Nanosecond, Time::midnight())).ok()?.get_nanoseconds();
+    let days = pieces.date().since((Unit::Day, EPOCH)).ok()?.get_days();
+    let offset = pieces.to_numeric_offset().map_or(0, |offset| i64::from(offset.seconds()));
+    (nanos % 1000 == 0).then(|| micros_of_date(days).map(|day| day + nanos / 1000 - offset * 1_000_000))?
 }
 
 /// Midnight UTC of a day, in microseconds; `None` where it does not fit 64 bits.
@@ -39,18 +41,24 @@ pub fn micros_of_date(days: i32) -> Option<i64> {
 
 /// `2026-11-15`; days outside the years -9999 to 9999 print as a number of days.
 pub fn format_date(days: i32) -> String {
-    match Date::constant(1970, 1, 1).checked_add(jiff::Span::new().days(days)) {
-        Ok(date) => date.to_string(),
-        Err(_) => format!("{days} days"),
+    match date_of(i64::from(days)) {
+        Some(date) => date.to_string(),
+        None => format!("{days} days"),
     }
 }
 
 /// `2026-11-15 10:00:00`, with a fraction where there is one.
 pub fn format_timestamp(micros: i64) -> String {
-    match Timestamp::from_microsecond(micros) {
-        Ok(instant) => instant.to_zoned(TimeZone::UTC).datetime().to_string().replace('T', " "),
-        Err(_) => format!("{micros} microseconds"),
+    let time = Time::midnight() + jiff::Span::new().microseconds(micros.rem_euclid(DAY));
+    match date_of(micros.div_euclid(DAY)) {
+        Some(date) => DateTime::from_parts(date, time).to_string().replace('T', " "),
+        None => format!("{micros} microseconds"),
     }
+}
+
+/// Civil dates reach to the end of year 9999, unlike jiff's instants, which leave room for every offset.
+fn date_of(days: i64) -> Option<Date> {
+    EPOCH.checked_add(jiff::Span::new().try_days(days).ok()?).ok()
 }
 
 #[cfg(test)]
@@ -84,6 +92,8 @@ mod tests {
         assert_eq!(parse_timestamp("2026-11-15 10:00:00.000001"), Some(ten + 1));
         assert_eq!(parse_timestamp("2026-11-15 10:00:00.0000001"), None, "nanoseconds would be lost");
         assert_eq!(parse_timestamp("noon"), None);
+        assert_eq!(parse_timestamp("2026-11-15T10:00:00[Europe/Berlin]"), None, "no zone database");
+        assert_eq!(parse_timestamp("9999-12-31T23:59:59-01:00"), Some(253_402_304_399_000_000));
         for micros in [0, -1, ten, ten + 1, -62_135_596_800_000_000, 253_402_300_799_999_999] {
             assert_eq!(parse_timestamp(&format_timestamp(micros)), Some(micros));
         }

@@ -159,16 +159,15 @@ impl Engine for Scan {
 impl Scan {
     /// Closes the gaps that removed programs left.
     fn compact(&mut self) {
-        let mut old = std::mem::take(&mut self.steps);
+        // Read from front to back once; draining would move the rest for every program.
+        let mut old = std::mem::take(&mut self.steps).into_iter();
         self.programs.sort_by_key(|program| program.start);
-        let mut from = 0;
+        let mut at = 0;
         for (place, program) in self.programs.iter_mut().enumerate() {
-            let start = self.steps.len() as u32;
-            let range = program.start as usize - from..(program.start + program.len) as usize - from;
-            let end = range.end;
-            self.steps.extend(old.drain(..end).skip(range.start));
-            from += end;
-            program.start = start;
+            let gap = (program.start - at) as usize;
+            at = program.start + program.len;
+            program.start = self.steps.len() as u32;
+            self.steps.extend(old.by_ref().skip(gap).take(program.len as usize));
             self.places[program.id.index()] = place as u32;
         }
         self.dead = 0;
@@ -244,6 +243,8 @@ struct Compiler<'c> {
     parents: Vec<u32>,
     /// Shared nodes in the order of their memos; each body is written after the main tree.
     shared: Vec<NodeId>,
+    /// By node: its memo, or `NOWHERE`.
+    memos: Vec<u32>,
 }
 
 impl<'c> Compiler<'c> {
@@ -253,7 +254,8 @@ impl<'c> Compiler<'c> {
             expression.children(*node).iter().for_each(|child| parents[*child as usize] += 1);
         }
         let start = steps.len();
-        Compiler { expression, steps, start, parents, shared: Vec::new() }
+        let memos = vec![NOWHERE; parents.len()];
+        Compiler { expression, steps, start, parents, shared: Vec::new(), memos }
     }
 
     /// Returns the number of memos.
@@ -297,11 +299,12 @@ impl<'c> Compiler<'c> {
         if is_leaf || self.parents[node as usize] < 2 {
             return self.body(node);
         }
-        let known = self.shared.iter().position(|&shared| shared == node);
-        let memo = known.unwrap_or_else(|| {
+        let memo = &mut self.memos[node as usize];
+        if *memo == NOWHERE {
+            *memo = self.shared.len() as u32;
             self.shared.push(node);
-            self.shared.len() - 1
-        }) as u32;
+        }
+        let memo = *memo;
         self.steps.push(Step::Shared { memo, target: 0 });
     }
 }

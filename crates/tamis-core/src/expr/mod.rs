@@ -34,6 +34,3 @@ pub use normalize::{Missing, Normalizer};
 pub use parser::parse;
 pub use pattern::{Matcher, PatternKind, TextPattern};
 pub use set::{Cut, OrderedSet, ValueSet};
-
-#[cfg(test)]
-mod tests;

@@ -11,8 +11,9 @@ use super::set::{Cut, OrderedSet, ValueSet};
 use crate::number::Number;
 use crate::schema::{AttrId, Schema};
 use crate::value::Literal;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// What a predicate on a missing attribute is.
@@ -156,19 +157,20 @@ impl Builder<'_> {
                 }
             }
             Expr::Xor(operands) | Expr::Xnor(operands) => {
-                let mut folded: Option<(Form, Form)> = None;
-                for operand in operands {
-                    let right = self.both_forms(operand);
-                    folded = Some(match folded {
-                        None => right,
-                        Some(left) => {
+                let mut forms: Vec<_> = operands.iter().map(|operand| self.both_forms(operand)).collect();
+                // Both are associative: joining neighbours keeps the graph shallow, however long the chain.
+                while forms.len() > 1 {
+                    let joined = forms.chunks(2).map(|pair| match *pair {
+                        [left, right] => {
                             let different = self.either_pair(left, (right.1, right.0));
                             let same = self.either_pair(left, right);
                             if matches!(expr, Expr::Xor(_)) { (different, same) } else { (same, different) }
                         }
+                        _ => pair[0],
                     });
+                    forms = joined.collect();
                 }
-                folded.unwrap_or((Form::Const(false), Form::Const(true)))
+                forms.pop().unwrap_or((Form::Const(false), Form::Const(true)))
             }
         }
     }
@@ -216,10 +218,11 @@ impl Builder<'_> {
     /// Removes repeated nodes and merges the sets of one attribute into the first of them. True if that decides
     /// the whole.
     fn merge(&mut self, join: Join, nodes: &mut Vec<u32>) -> bool {
+        // Few operands are searched faster than hashed.
+        if nodes.len() > 16 {
+            return self.merge_many(join, nodes);
+        }
         let mut kept: Vec<u32> = Vec::with_capacity(nodes.len());
-        // By attribute, the places in `kept` of its predicates. Few operands are searched faster than hashed.
-        let mut by_attribute: FxHashMap<AttrId, Vec<usize>> = FxHashMap::default();
-        let hashed = nodes.len() > 16;
         for &node in nodes.iter() {
             let Draft::Leaf(predicate) = &self.draft[node as usize] else {
                 if !kept.contains(&node) {
@@ -227,17 +230,10 @@ impl Builder<'_> {
                 }
                 continue;
             };
-            let attribute = predicate.attribute;
-            let same_attribute = |place: &usize| {
-                matches!(&self.draft[kept[*place] as usize], Draft::Leaf(p) if p.attribute == attribute)
-            };
-            let places: Vec<usize> = if hashed {
-                by_attribute.get(&attribute).cloned().unwrap_or_default()
-            } else {
-                (0..kept.len()).filter(same_attribute).collect()
-            };
-            let merged = places.iter().find_map(|&place| match &self.draft[kept[place] as usize] {
-                Draft::Leaf(earlier) => merge_predicates(join, earlier, predicate).map(|merged| (place, merged)),
+            let merged = kept.iter().enumerate().find_map(|(place, &earlier)| match &self.draft[earlier as usize] {
+                Draft::Leaf(earlier) if earlier.attribute == predicate.attribute => {
+                    merge_predicates(join, earlier, predicate).map(|merged| (place, merged))
+                }
                 _ => None,
             });
             match merged {
@@ -248,13 +244,53 @@ impl Builder<'_> {
                     self.draft.push(Draft::Leaf(predicate));
                     kept[place] = self.draft.len() as u32 - 1;
                 }
-                None => {
-                    if hashed {
-                        by_attribute.entry(attribute).or_default().push(kept.len());
-                    }
+                None => kept.push(node),
+            }
+        }
+        *nodes = kept;
+        false
+    }
+
+    /// The same for many operands, without comparing each with each.
+    fn merge_many(&mut self, join: Join, nodes: &mut Vec<u32>) -> bool {
+        let mut kept: Vec<u32> = Vec::with_capacity(nodes.len());
+        let (mut seen_nodes, mut seen_leaves) = (FxHashSet::default(), FxHashSet::default());
+        // By attribute: its place in `groups`. A group is a place in `kept` and the sets that meet there.
+        let mut group_of: FxHashMap<AttrId, usize> = FxHashMap::default();
+        let mut groups: Vec<(usize, AttrId, Vec<ValueSet>)> = Vec::new();
+        for &node in nodes.iter() {
+            let set = match &self.draft[node as usize] {
+                Draft::Leaf(predicate) if !seen_leaves.insert(predicate) => continue,
+                Draft::Leaf(Predicate { attribute, over: Over::Value, test }) => {
+                    test.to_set().map(|set| (*attribute, set))
+                }
+                Draft::Leaf(_) => None,
+                _ if !seen_nodes.insert(node) => continue,
+                _ => None,
+            };
+            let Some((attribute, set)) = set else {
+                kept.push(node);
+                continue;
+            };
+            match group_of.entry(attribute) {
+                Entry::Occupied(group) => groups[*group.get()].2.push(set),
+                Entry::Vacant(vacant) => {
+                    vacant.insert(groups.len());
+                    groups.push((kept.len(), attribute, vec![set]));
                     kept.push(node);
                 }
             }
+        }
+        for (place, attribute, sets) in groups {
+            if sets.len() == 1 {
+                continue;
+            }
+            let set = join_sets(join, sets);
+            if decides(join, &set) {
+                return true;
+            }
+            self.draft.push(Draft::Leaf(Predicate { attribute, over: Over::Value, test: Test::from(set) }));
+            kept[place] = self.draft.len() as u32 - 1;
         }
         *nodes = kept;
         false
@@ -303,16 +339,36 @@ fn merge_predicates(join: Join, earlier: &Predicate, later: &Predicate) -> Optio
         return None;
     }
     let (left, right) = (earlier.test.to_set()?, later.test.to_set()?);
-    let set = match join {
-        Join::And => left.intersection(&right),
-        Join::Or => left.union(&right),
-    };
+    let set = join_two(join, &left, &right);
     Some(match join {
-        Join::And if set.is_empty() => Merged::Decides,
-        Join::Or if set.is_everything() => Merged::Decides,
+        _ if decides(join, &set) => Merged::Decides,
         _ if set == left => Merged::NoChange,
         _ => Merged::Predicate(Predicate { attribute: earlier.attribute, over: Over::Value, test: Test::from(set) }),
     })
+}
+
+fn join_two(join: Join, left: &ValueSet, right: &ValueSet) -> ValueSet {
+    match join {
+        Join::And => left.intersection(right),
+        Join::Or => left.union(right),
+    }
+}
+
+/// Neighbours first, so that a long list of equalities costs n log n and not n squared.
+fn join_sets(join: Join, mut sets: Vec<ValueSet>) -> ValueSet {
+    while sets.len() > 1 {
+        let pairs = sets.chunks(2);
+        sets = pairs.map(|pair| if let [l, r] = pair { join_two(join, l, r) } else { pair[0].clone() }).collect();
+    }
+    sets.pop().unwrap_or_else(ValueSet::empty)
+}
+
+/// Whether a set leaves the connective no choice.
+fn decides(join: Join, set: &ValueSet) -> bool {
+    match join {
+        Join::And => set.is_empty(),
+        Join::Or => set.is_everything(),
+    }
 }
 
 enum Accepted {

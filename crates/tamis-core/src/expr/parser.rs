@@ -13,6 +13,10 @@ use smol_str::SmolStr;
 use std::borrow::Cow;
 use std::net::IpAddr;
 
+/// Bytes of an attribute's name. An index keeps every prefix of a dotted name and readers recurse once a dot, so a
+/// name of half a megabyte of dots would cost gigabytes and the stack.
+const MAX_NAME: usize = 1_000;
+
 /// Parses an expression.
 ///
 /// ```
@@ -111,7 +115,11 @@ impl<'t> Parser<'t> {
             return self.literal_first(literal);
         }
         let attribute = match self.path()? {
-            Path::Attribute(_) if matches!(self.token.kind, Kind::String { .. }) && self.is_instant(word) => {
+            Path::Attribute(name)
+                if matches!(self.token.kind, Kind::String { .. })
+                    && self.is_instant(word)
+                    && name.len() == word.end - word.start =>
+            {
                 let literal = self.instant(word)?;
                 return self.literal_first(literal);
             }
@@ -262,6 +270,7 @@ impl<'t> Parser<'t> {
         }
         let part = self.name(first)?;
         if self.token.kind != Kind::Dot {
+            self.check_name(first, &part)?;
             return Ok(Path::Attribute(SmolStr::new(part)));
         }
         let mut name = part.into_owned();
@@ -269,14 +278,24 @@ impl<'t> Parser<'t> {
             self.advance()?;
             let part = match self.token.kind {
                 Kind::Word | Kind::QuotedName { .. } => self.name(self.token)?,
-                Kind::Keyword(_) => Cow::Borrowed(self.lexer.raw(self.token)),
+                // Not `!`, `&&` and `||`, which stand for keywords.
+                Kind::Keyword(_) if is_word(self.lexer.raw(self.token)) => Cow::Borrowed(self.lexer.raw(self.token)),
                 _ => return Err(self.unexpected("a name after the dot")),
             };
             name.push('.');
             name.push_str(&part);
             self.advance()?;
         }
+        self.check_name(first, &name)?;
         Ok(Path::Attribute(name.into()))
+    }
+
+    fn check_name(&self, first: Token, name: &str) -> Parsed<()> {
+        if name.len() <= MAX_NAME {
+            return Ok(());
+        }
+        let found = format!("a name of {} bytes", name.len());
+        Err(self.lexer.error(first.start, found, format!("at most {MAX_NAME} bytes for an attribute's name")))
     }
 
     fn name(&self, token: Token) -> Parsed<Cow<'t, str>> {
@@ -428,6 +447,10 @@ enum Path {
 enum Call {
     Attribute(Attribute),
     Predicate(Attribute, Op),
+}
+
+fn is_word(raw: &str) -> bool {
+    raw.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
 /// The text between quotes, with doubled quotes made single.

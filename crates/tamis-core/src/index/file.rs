@@ -24,11 +24,15 @@ use crate::expr::{Limits, Missing};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"tamis\0ix";
 const VERSION: u32 = 1;
 const HEADER: usize = 32;
+
+/// Numbers the files written aside.
+static SAVES: AtomicU64 = AtomicU64::new(0);
 
 impl Index {
     /// The index as bytes.
@@ -77,9 +81,12 @@ impl Index {
         if header.take(MAGIC.len()).ok() != Some(MAGIC.as_slice()) {
             return Err("not a tamis index".into());
         }
-        let (version, _) = (header.u32()?, header.u32()?);
+        let (version, reserved) = (header.u32()?, header.u32()?);
         if version != VERSION {
             return Err(format!("format version {version}; this version of tamis reads {VERSION}"));
+        }
+        if reserved != 0 {
+            return Err("the header is damaged".into());
         }
         let (length, checksum) = (header.u64()?, header.u64()?);
         if length != header.0.len() as u64 {
@@ -112,7 +119,8 @@ impl Index {
     pub fn save(&self, path: &Path) -> Result<()> {
         let fault = |error: std::io::Error| Error::File { path: path.into(), message: error.to_string() };
         let mut aside = path.as_os_str().to_owned();
-        aside.push(format!(".{}.tmp", std::process::id()));
+        // Two threads that save to one path must not write into each other's file.
+        aside.push(format!(".{}.{}.tmp", std::process::id(), SAVES.fetch_add(1, Ordering::Relaxed)));
         let write = || {
             let mut file = File::create(&aside)?;
             file.write_all(&self.to_bytes())?;

@@ -74,4 +74,29 @@ impl IdColumn {
             IdColumn::Mixed(ids) => ids[at].clone(),
         }
     }
+
+    /// Appends the ids of another column; where the kinds differ, the result is mixed.
+    pub fn append(&mut self, other: IdColumn) {
+        match (&mut *self, other) {
+            (_, other) if other.is_empty() => {}
+            (column, other) if column.is_empty() => *column = other,
+            (IdColumn::Ints(ids), IdColumn::Ints(more)) => ids.extend(more),
+            (IdColumn::Texts { offsets, text }, IdColumn::Texts { offsets: more, text: tail }) => {
+                let base = text.len() as i64;
+                text.push_str(&tail);
+                offsets.extend(more.iter().skip(1).map(|offset| base + offset));
+            }
+            (column, other) => {
+                let ids = (0..column.len()).map(|at| column.get(at));
+                let more = (0..other.len()).map(|at| other.get(at));
+                *column = IdColumn::Mixed(ids.chain(more).collect());
+            }
+        }
+    }
+}
+
+impl Default for IdColumn {
+    fn default() -> IdColumn {
+        IdColumn::Ints(Vec::new())
+    }
 }

@@ -21,6 +21,21 @@ pub struct Matches {
     pub ids: IdColumn,
 }
 
+impl Default for Matches {
+    fn default() -> Matches {
+        Matches { offsets: vec![0], ids: IdColumn::default() }
+    }
+}
+
+impl Matches {
+    /// Appends the matches of further events.
+    pub fn append(&mut self, other: Matches) {
+        let base = self.ids.len() as i64;
+        self.offsets.extend(other.offsets.iter().skip(1).map(|offset| base + offset));
+        self.ids.append(other.ids);
+    }
+}
+
 /// Events a worker takes at a time: enough to make the hand-over cheap, few enough to share evenly.
 const CHUNK: usize = 64;
 

@@ -119,6 +119,11 @@ impl Index {
         self.state.read().schema.clone()
     }
 
+    /// As [`Index::schema`], if that needs no waiting for an update to end.
+    pub fn try_schema(&self) -> Option<Arc<Schema>> {
+        self.state.try_read().map(|state| state.schema.clone())
+    }
+
     /// Number of subscriptions.
     pub fn len(&self) -> usize {
         self.state.read().subscriptions.len()

@@ -58,13 +58,6 @@ impl Index {
         Ok(Ok(scored.into_iter().map(|(subscription, score)| (subscription.id.clone(), score)).collect()))
     }
 
-    /// Why an expression of this index is TRUE, FALSE or UNKNOWN for a row.
-    pub fn explain(&self, expr: &Expr, schema: &Schema, rows: &Rows, row: usize) -> Explanation {
-        let mut slots = EventSlots::default();
-        let event = slots.load(rows, row, schema.len());
-        expr.explain(self.context(schema, &event))
-    }
-
     fn context<'a>(
         &self,
         schema: &'a Schema,

@@ -25,9 +25,9 @@ impl From<&str> for Source {
 impl Index {
     /// Adds a subscription. Returns whether some event could match it: `false` for a contradiction.
     pub fn add(&self, id: Id, source: Source) -> Result<bool> {
-        let expr = self.parsed(&source)?;
+        let (text, expr) = self.parsed(source)?;
         let mut state = self.state.write();
-        let standing = state.insert(id, source, &expr, &mut Normalizer::default(), self.settings.missing)?;
+        let standing = state.insert(id, text, &expr, &mut Normalizer::default(), self.settings.missing)?;
         Ok(standing != Standing::Never)
     }
 
@@ -42,8 +42,8 @@ impl Index {
         for (row, (id, source)) in batch.into_iter().enumerate() {
             let number = state.subscriptions.next_number();
             let inserted = self
-                .parsed(&source)
-                .and_then(|expr| state.insert(id, source, &expr, &mut normalizer, self.settings.missing));
+                .parsed(source)
+                .and_then(|(text, expr)| state.insert(id, text, &expr, &mut normalizer, self.settings.missing));
             match (inserted, number) {
                 (Ok(standing), Some(number)) => {
                     added.push(number);
@@ -64,10 +64,10 @@ impl Index {
 
     /// Gives an id another expression; its place in the order of insertion stays. Returns as [`Index::add`] does.
     pub fn replace(&self, id: &Id, source: Source) -> Result<bool> {
-        let expr = self.parsed(&source)?;
+        let (text, expr) = self.parsed(source)?;
         let mut state = self.state.write();
         let sub = state.subscriptions.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-        let standing = state.replace(sub, source, &expr, &self.settings.limits, self.settings.missing)?;
+        let standing = state.replace(sub, text, &expr, &self.settings.limits, self.settings.missing)?;
         Ok(standing != Standing::Never)
     }
 
@@ -79,25 +79,20 @@ impl Index {
         Ok(())
     }
 
-    /// The expression of a source. Texts are held to the limits by the parser, built expressions here.
-    fn parsed(&self, source: &Source) -> Result<Arc<Expr>> {
+    /// The text of a source and what it means. A built expression goes through its text, too: what is stored must
+    /// parse again under the limits of this index, whatever limits it was built under.
+    fn parsed(&self, source: Source) -> Result<(Box<str>, Expr)> {
         let limits = &self.settings.limits;
-        match source {
-            Source::Text(text) => Ok(Arc::new(parse(text, limits)?)),
-            Source::Expr(expr) if expr.depth() > limits.max_depth => {
-                Err(Error::Expression(format!("the expression nests deeper than max_depth = {}", limits.max_depth)))
-            }
-            Source::Expr(expr) => Ok(expr.clone()),
-        }
-    }
-}
-
-impl Source {
-    fn into_text(self) -> Box<str> {
-        match self {
+        let text = match source {
             Source::Text(text) => text,
+            Source::Expr(expr) if expr.depth() > limits.max_depth => {
+                let message = format!("the expression nests deeper than max_depth = {}", limits.max_depth);
+                return Err(Error::Expression(message));
+            }
             Source::Expr(expr) => expr.to_string().into(),
-        }
+        };
+        let expr = parse(&text, limits)?;
+        Ok((text, expr))
     }
 }
 
@@ -105,7 +100,7 @@ impl State {
     fn insert(
         &mut self,
         id: Id,
-        source: Source,
+        text: Box<str>,
         expr: &Expr,
         normalizer: &mut Normalizer,
         missing: Missing,
@@ -120,7 +115,7 @@ impl State {
         if standing == Standing::InEngine {
             self.engine.insert(sub, normal)?;
         }
-        self.subscriptions.insert(id, source.into_text(), standing);
+        self.subscriptions.insert(id, text, standing);
         Ok(standing)
     }
 
@@ -134,7 +129,7 @@ impl State {
     fn replace(
         &mut self,
         sub: SubId,
-        source: Source,
+        text: Box<str>,
         expr: &Expr,
         limits: &Limits,
         missing: Missing,
@@ -156,7 +151,7 @@ impl State {
             }
             return Err(error);
         }
-        self.subscriptions.replace(sub, source.into_text(), standing);
+        self.subscriptions.replace(sub, text, standing);
         Ok(standing)
     }
 

@@ -1,0 +1,80 @@
+//! Arrow data in and out through the PyCapsule protocol, without copies.
+#![allow(unsafe_code)]
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
+use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, make_array};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use std::ffi::CStr;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// The record batches of any object that speaks the protocol: tables, batches, readers, data frames.
+pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    let py = data.py();
+    if data.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))? {
+        let capsule = data.call_method0(pyo3::intern!(py, "__arrow_c_stream__"))?;
+        let capsule = capsule.cast::<PyCapsule>()?;
+        let pointer = capsule.pointer_checked(Some(STREAM))?;
+        // SAFETY: the capsule's name says that it holds a stream; `from_raw` moves it out and leaves an empty one,
+        // so that the capsule's destructor releases nothing.
+        let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) };
+        return Ok(Box::new(RecordBatchStreamReader::try_new(stream).map_err(unreadable)?));
+    }
+    if data.hasattr(pyo3::intern!(py, "__arrow_c_array__"))? {
+        let batch = batch(data)?;
+        let schema = batch.schema();
+        return Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
+    }
+    let name = data.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "{name} is no Arrow data: pass a table, record batch, reader or data frame that has __arrow_c_stream__"
+    )))
+}
+
+fn batch(data: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
+    let capsules = data.call_method0("__arrow_c_array__")?;
+    let capsules = capsules.cast::<PyTuple>()?;
+    let (schema, array) = (capsules.get_item(0)?, capsules.get_item(1)?);
+    let schema = schema.cast::<PyCapsule>()?.pointer_checked(Some(SCHEMA))?;
+    let array = array.cast::<PyCapsule>()?.pointer_checked(Some(ARRAY))?;
+    // SAFETY: the capsules' names say what they hold. The schema is only read while `capsules` lives; the array is
+    // moved out, which leaves an empty one to the capsule's destructor.
+    let array = unsafe {
+        let array = FFI_ArrowArray::from_raw(array.as_ptr().cast());
+        let schema = &*schema.as_ptr().cast::<FFI_ArrowSchema>();
+        make_array(from_ffi(array, schema).map_err(unreadable)?)
+    };
+    match array.as_any().downcast_ref::<StructArray>() {
+        Some(columns) => Ok(RecordBatch::from(columns)),
+        None => Err(PyTypeError::new_err("the Arrow array is no record batch: a struct of columns is needed")),
+    }
+}
+
+/// An exception for Arrow data that cannot be read.
+pub fn unreadable(error: ArrowError) -> PyErr {
+    PyTypeError::new_err(format!("the Arrow data cannot be read: {error}"))
+}
+
+/// An array as the pair of capsules that `__arrow_c_array__` returns.
+pub fn array_capsules<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyTuple>> {
+    let (array, schema) = to_ffi(&array.to_data()).map_err(unreadable)?;
+    let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;
+    let array = PyCapsule::new_with_value(py, array, ARRAY)?;
+    PyTuple::new(py, [schema, array])
+}
+
+/// Batches as the capsule that `__arrow_c_stream__` returns.
+pub fn stream_capsule<'py>(
+    py: Python<'py>,
+    schema: SchemaRef,
+    batch: RecordBatch,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let reader = RecordBatchIterator::new([Ok(batch)], schema);
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+}

@@ -1,0 +1,176 @@
+//! Expressions: parsed, joined, explained.
+
+use crate::errors::{exception, expression_text};
+use crate::event::read_event;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use std::sync::Arc;
+use tamis_core::Error;
+use tamis_core::event::{JsonReader, Rows};
+use tamis_core::expr::{Connective, Explanation, Expr, Limits, Missing, Truth};
+
+/// An expression. Immutable.
+#[pyclass(frozen, module = "tamis._native")]
+pub struct NativeExpression {
+    pub expr: Arc<Expr>,
+}
+
+/// `(max_length, max_depth, max_regex_size, max_dnf)`, as the Python side passes limits.
+pub type LimitsTuple = (usize, usize, usize, usize);
+
+pub fn limits(tuple: LimitsTuple) -> Limits {
+    let (max_length, max_depth, max_regex_size, max_dnf) = tuple;
+    Limits { max_length, max_depth, max_regex_size, max_dnf }
+}
+
+pub fn missing(name: &str) -> Result<Missing, Error> {
+    match name {
+        "unknown" => Ok(Missing::Unknown),
+        "false" => Ok(Missing::False),
+        other => Err(Error::Option(format!("missing is {other:?}; it takes: unknown, false"))),
+    }
+}
+
+/// Parses a text.
+#[pyfunction]
+pub fn parse(py: Python<'_>, text: &Bound<'_, PyString>, limits: LimitsTuple) -> PyResult<NativeExpression> {
+    let text = expression_text(text)?;
+    let limits = self::limits(limits);
+    limits.check().map_err(|error| exception(py, error))?;
+    let parsed = py.detach(|| tamis_core::expr::parse(text, &limits));
+    Ok(NativeExpression::new(parsed.map_err(|error| exception(py, error.into()))?))
+}
+
+/// Joins expressions with `AND`, `OR`, `XOR` or `XNOR`.
+#[pyfunction]
+pub fn join(
+    py: Python<'_>,
+    connective: &str,
+    operands: Vec<PyRef<'_, NativeExpression>>,
+) -> PyResult<NativeExpression> {
+    let connective = match connective {
+        "AND" => Connective::And,
+        "OR" => Connective::Or,
+        "XOR" => Connective::Xor,
+        "XNOR" => Connective::Xnor,
+        other => return Err(exception(py, Error::Internal(format!("unknown connective {other}")))),
+    };
+    if operands.is_empty() {
+        let empty = connective == Connective::And;
+        return Ok(NativeExpression::new(Expr::Const(empty)));
+    }
+    let operands = operands.iter().map(|operand| (*operand.expr).clone()).collect();
+    NativeExpression::checked(py, Expr::join(connective, operands))
+}
+
+impl NativeExpression {
+    pub fn new(expr: Expr) -> NativeExpression {
+        NativeExpression { expr: Arc::new(expr) }
+    }
+
+    /// Trees are walked by recursion, so none may grow deeper than the cap.
+    fn checked(py: Python<'_>, expr: Expr) -> PyResult<NativeExpression> {
+        if expr.depth() > Limits::DEPTH_CAP {
+            let message = format!("the expression nests deeper than {} levels", Limits::DEPTH_CAP);
+            return Err(exception(py, Error::Expression(message)));
+        }
+        Ok(NativeExpression::new(expr))
+    }
+
+    /// The event as one row of this expression's own schema.
+    fn read<T>(&self, event: &Bound<'_, PyAny>, use_row: impl FnOnce(&tamis_core::Schema, &Rows) -> T) -> PyResult<T> {
+        let py = event.py();
+        let schema = self.expr.schema();
+        let mut rows = Rows::default();
+        read_event(event, &schema, &mut rows).map_err(|fault| fault.exception(py, None))?;
+        Ok(use_row(&schema, &rows))
+    }
+}
+
+#[pymethods]
+impl NativeExpression {
+    fn __str__(&self) -> String {
+        self.expr.to_string()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<NativeExpression>().is_ok_and(|other| *other.get().expr == *self.expr)
+    }
+
+    fn negated(&self, py: Python<'_>) -> PyResult<NativeExpression> {
+        NativeExpression::checked(py, Expr::Not(Box::new((*self.expr).clone())))
+    }
+
+    /// The same predicate with another weight; `None` if this is no single predicate.
+    fn weighted(&self, weight: f64) -> Option<NativeExpression> {
+        match &*self.expr {
+            Expr::Condition(condition) => {
+                let mut condition = condition.clone();
+                condition.weight = weight;
+                Some(NativeExpression::new(Expr::Condition(condition)))
+            }
+            _ => None,
+        }
+    }
+
+    fn attributes(&self) -> Vec<String> {
+        self.expr.schema().names().map(str::to_owned).collect()
+    }
+
+    fn depth(&self) -> usize {
+        self.expr.depth()
+    }
+
+    /// `True`, `False`, or `None` for UNKNOWN.
+    fn evaluate(&self, event: &Bound<'_, PyAny>, missing: &str) -> PyResult<Option<bool>> {
+        let missing = self::missing(missing).map_err(|error| exception(event.py(), error))?;
+        let truth = self.read(event, |schema, rows| self.expr.evaluate_row(schema, rows, 0, missing))?;
+        Ok(match truth {
+            Truth::True => Some(true),
+            Truth::False => Some(false),
+            Truth::Unknown => None,
+        })
+    }
+
+    fn explain<'py>(&self, event: &Bound<'py, PyAny>, missing: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = event.py();
+        let missing = self::missing(missing).map_err(|error| exception(py, error))?;
+        let explanation = self.read(event, |schema, rows| self.expr.explain_row(schema, rows, 0, missing))?;
+        explanation_to_python(py, &explanation)
+    }
+}
+
+/// Nested tuples `(text, truth, value, weight, children)`.
+pub fn explanation_to_python<'py>(py: Python<'py>, node: &Explanation) -> PyResult<Bound<'py, PyAny>> {
+    let children: Vec<_> =
+        node.children.iter().map(|child| explanation_to_python(py, child)).collect::<PyResult<_>>()?;
+    let tuple = (&node.text, node.truth.name(), &node.value, node.weight, children);
+    Ok(tuple.into_pyobject(py)?.into_any())
+}
+
+/// An event given as a mapping, or as JSON in `str` or `bytes`.
+pub fn read_mapping_or_json(
+    event: &Bound<'_, PyAny>,
+    schema: &tamis_core::Schema,
+    rows: &mut Rows,
+) -> Result<(), crate::event::Fault> {
+    if let Some(json) = json_bytes(event)? {
+        return Ok(JsonReader::default().read(json, schema, rows)?);
+    }
+    read_event(event, schema, rows)
+}
+
+/// The bytes of a `str` or `bytes`; `None` for anything else.
+pub fn json_bytes<'a>(text: &'a Bound<'_, PyAny>) -> Result<Option<&'a [u8]>, Error> {
+    if let Ok(bytes) = text.cast::<PyBytes>() {
+        return Ok(Some(bytes.as_bytes()));
+    }
+    match text.cast::<PyString>().map(|text| text.to_str()) {
+        Ok(Ok(text)) => Ok(Some(text.as_bytes())),
+        Ok(Err(_)) => {
+            let message = "the JSON text holds a lone surrogate, which cannot be written as UTF-8".into();
+            Err(Error::Event { attribute: None, message })
+        }
+        Err(_) => Ok(None),
+    }
+}

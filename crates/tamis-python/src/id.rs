@@ -1,0 +1,34 @@
+//! Ids across the border.
+
+use crate::errors::invalid_id;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt, PyString};
+use tamis_core::index::Id;
+
+/// A Python id; only `str` and integers of 64 bits are ids.
+pub fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
+    let py = id.py();
+    if let Ok(text) = id.cast::<PyString>() {
+        return match text.to_str() {
+            Ok(text) => Ok(Id::from(text)),
+            Err(_) => Err(invalid_id(py, "the id holds a lone surrogate, which cannot be written as UTF-8")),
+        };
+    }
+    if !id.is_instance_of::<PyBool>()
+        && (id.is_instance_of::<PyInt>() || id.hasattr(pyo3::intern!(py, "__index__"))?)
+    {
+        return match id.extract::<i64>() {
+            Ok(id) => Ok(Id::Int(id)),
+            Err(_) => Err(invalid_id(py, &format!("the id {id} does not fit 64 bits"))),
+        };
+    }
+    Err(invalid_id(py, &format!("an id is a str or an int, not {}", id.get_type().name()?)))
+}
+
+/// The Python object for an id.
+pub fn id_to_python<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match id {
+        Id::Int(id) => id.into_pyobject(py)?.into_any(),
+        Id::Text(id) => PyString::new(py, id).into_any(),
+    })
+}

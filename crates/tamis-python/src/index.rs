@@ -1,0 +1,452 @@
+//! The index: inputs are extracted with the interpreter attached, everything else happens without it.
+
+use crate::arrow::{batches, unreadable};
+use crate::errors::{exception, expression_text, with_row};
+use crate::event::{Fault, read_event};
+use crate::expression::{
+    LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing, read_mapping_or_json,
+};
+use crate::id::{id_from_python, id_to_python};
+use crate::matches::NativeMatches;
+use arrow_array::{Array, ArrayRef, cast::AsArray, types::Int64Type};
+use arrow_schema::DataType;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
+use tamis_core::event::{ArrowReader, JsonReader, Rows, json_lines};
+use tamis_core::index::{EventWeights, Id, Index, Matches, Settings, Source};
+use tamis_core::{Error, Schema};
+
+/// Rows of Arrow data turned into events at a time: what they need stays in the cache.
+const ARROW_ROWS: usize = 1024;
+
+/// Every engine as `(name, description, takes, options)`.
+#[pyfunction]
+pub fn engines() -> Vec<(&'static str, &'static str, &'static str, Vec<&'static str>)> {
+    ENGINES.iter().map(|e| (e.name, e.description, e.takes, e.options.to_vec())).collect()
+}
+
+/// The core's index.
+#[pyclass(frozen, module = "tamis._native")]
+pub struct NativeIndex {
+    index: Index,
+}
+
+impl NativeIndex {
+    /// The schema to read events with. Waiting for it would stop all of Python, so it lets go where it must wait.
+    fn schema(&self, py: Python<'_>) -> Arc<Schema> {
+        self.index.try_schema().unwrap_or_else(|| py.detach(|| self.index.schema()))
+    }
+
+    /// Reads events and uses them; again if the schema grew in between.
+    fn with_rows<T: Send>(
+        &self,
+        py: Python<'_>,
+        read: impl Fn(&Schema, &mut Rows) -> PyResult<()>,
+        with: impl Fn(&Schema, &Rows) -> Result<T, tamis_core::index::Stale> + Sync,
+    ) -> PyResult<T> {
+        let mut rows = Rows::default();
+        loop {
+            let schema = self.schema(py);
+            rows.clear();
+            read(&schema, &mut rows)?;
+            if let Ok(result) = py.detach(|| with(&schema, &rows)) {
+                return Ok(result);
+            }
+        }
+    }
+
+    fn ids<'py>(&self, py: Python<'py>, ids: &[Id]) -> PyResult<Bound<'py, PyList>> {
+        let ids: Vec<_> = ids.iter().map(|id| id_to_python(py, id)).collect::<PyResult<_>>()?;
+        PyList::new(py, ids)
+    }
+
+    /// Matches Arrow data, or none of it if a value has no meaning.
+    fn match_batches(
+        &self,
+        data: Box<dyn arrow_array::RecordBatchReader + Send>,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> Result<Matches, ArrowFault> {
+        let (mut matches, mut rows) = (Matches::default(), Rows::default());
+        for batch in data {
+            let batch = batch.map_err(ArrowFault::Arrow)?;
+            let mut start = 0;
+            while start < batch.num_rows() {
+                let schema = self.index.schema();
+                let reader = ArrowReader::new(&batch, &schema)?;
+                let end = reader.len().min(start + ARROW_ROWS * threads.map_or(1, NonZeroUsize::get).max(8));
+                let first = matches.offsets.len() - 1;
+                rows.clear();
+                for row in start..end {
+                    reader.read(row, &mut rows).map_err(|error| error.at_row(first + row - start))?;
+                }
+                if let Ok(found) = self.index.match_rows(&schema, &rows, threads, ordered) {
+                    matches.append(found);
+                    start = end;
+                }
+            }
+        }
+        Ok(matches)
+    }
+}
+
+enum ArrowFault {
+    Arrow(arrow_schema::ArrowError),
+    Core(Error),
+}
+
+impl From<Error> for ArrowFault {
+    fn from(error: Error) -> ArrowFault {
+        ArrowFault::Core(error)
+    }
+}
+
+impl ArrowFault {
+    fn exception(self, py: Python<'_>) -> PyErr {
+        match self {
+            ArrowFault::Arrow(error) => unreadable(error),
+            ArrowFault::Core(error) => exception(py, error),
+        }
+    }
+}
+
+#[pymethods]
+impl NativeIndex {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        engine: String,
+        missing: &str,
+        options: &Bound<'_, PyDict>,
+        limits: LimitsTuple,
+    ) -> PyResult<NativeIndex> {
+        let missing = self::missing(missing).map_err(|error| exception(py, error))?;
+        let options = options_from_python(options)?;
+        let settings = Settings { engine, options, missing, limits: self::limits(limits) };
+        Ok(NativeIndex { index: Index::new(settings).map_err(|error| exception(py, error))? })
+    }
+
+    #[getter]
+    fn engine(&self) -> &'static str {
+        self.index.engine_name()
+    }
+
+    /// `(engine as asked for, missing, options, limits)`.
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<(String, &'static str, Bound<'py, PyDict>, LimitsTuple)> {
+        let settings = self.index.settings();
+        let options = PyDict::new(py);
+        for (name, value) in &settings.options {
+            match value {
+                OptionValue::Bool(value) => options.set_item(name, value)?,
+                OptionValue::Int(value) => options.set_item(name, value)?,
+                OptionValue::Float(value) => options.set_item(name, value)?,
+                OptionValue::Text(value) => options.set_item(name, value)?,
+            }
+        }
+        let l = settings.limits;
+        let missing = match settings.missing {
+            tamis_core::expr::Missing::Unknown => "unknown",
+            tamis_core::expr::Missing::False => "false",
+        };
+        let limits = (l.max_length, l.max_depth, l.max_regex_size, l.max_dnf);
+        Ok((settings.engine.clone(), missing, options, limits))
+    }
+
+    fn add(&self, py: Python<'_>, id: &Bound<'_, PyAny>, expression: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (id, source) = (id_from_python(id)?, source_from_python(expression)?);
+        py.detach(|| self.index.add(id, source)).map_err(|error| exception(py, error))
+    }
+
+    /// Adds a list of `(id, expression)`; returns the rows that can never match.
+    fn add_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, expressions: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        let mut batch = Vec::with_capacity(ids.len().unwrap_or(0));
+        for (row, (id, expression)) in ids.try_iter()?.zip(expressions.try_iter()?).enumerate() {
+            let named = |error| with_row(py, error, row);
+            let (id, expression) = (id?, expression?);
+            batch.push((id_from_python(&id).map_err(named)?, source_from_python(&expression).map_err(named)?));
+        }
+        py.detach(|| self.index.add_many(batch)).map_err(|error| exception(py, error))
+    }
+
+    /// Adds the rows of Arrow data with the columns `id` and `expression`.
+    fn add_arrow(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        let reader = batches(data)?;
+        let result = py.detach(|| -> Result<Vec<usize>, ArrowFault> {
+            let mut batch = Vec::new();
+            for columns in reader {
+                let columns = columns.map_err(ArrowFault::Arrow)?;
+                let (ids, texts) = (column(&columns, "id")?, column(&columns, "expression")?);
+                for row in 0..columns.num_rows() {
+                    let number = batch.len();
+                    let fault = |error: Error| error.at_row(number);
+                    let id = arrow_id(ids, row).map_err(fault)?;
+                    let text = arrow_text(texts, row, "expression").map_err(fault)?;
+                    batch.push((id, Source::from(text)));
+                }
+            }
+            Ok(self.index.add_many(batch)?)
+        });
+        result.map_err(|fault| fault.exception(py))
+    }
+
+    fn replace(&self, py: Python<'_>, id: &Bound<'_, PyAny>, expression: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (id, source) = (id_from_python(id)?, source_from_python(expression)?);
+        py.detach(|| self.index.replace(&id, source)).map_err(|error| exception(py, error))
+    }
+
+    fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<()> {
+        let id = id_from_python(id)?;
+        py.detach(|| self.index.remove(&id)).map_err(|error| exception(py, error))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.index.len())
+    }
+
+    fn __contains__(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = id_from_python(id)?;
+        Ok(py.detach(|| self.index.contains(&id)))
+    }
+
+    fn expression(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<NativeExpression> {
+        let id = id_from_python(id)?;
+        let expr = py.detach(|| self.index.expression(&id)).map_err(|error| exception(py, error))?;
+        Ok(NativeExpression::new(expr))
+    }
+
+    fn all_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let ids = py.detach(|| self.index.ids());
+        self.ids(py, &ids)
+    }
+
+    /// Matches a mapping, or JSON in `str` or `bytes`.
+    #[pyo3(name = "match_one")]
+    fn match_event<'py>(&self, py: Python<'py>, event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.with_rows(
+            py,
+            |schema, rows| read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None)),
+            |schema, rows| self.index.match_row(schema, rows, 0),
+        )?;
+        self.ids(py, &ids)
+    }
+
+    fn match_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyList>,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> PyResult<NativeMatches> {
+        let matches = self.with_rows(
+            py,
+            |schema, rows| {
+                events.iter().enumerate().try_for_each(|(row, event)| {
+                    read_event(&event, schema, rows).map_err(|fault| fault.exception(py, Some(row)))
+                })
+            },
+            |schema, rows| self.index.match_rows(schema, rows, threads, ordered),
+        )?;
+        NativeMatches::new(matches)
+    }
+
+    /// Matches JSON events: newline-delimited in one `str` or `bytes`, or a list of them.
+    fn match_json_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> PyResult<NativeMatches> {
+        let fault = |error: Error| exception(py, error);
+        let matches = if let Some(text) = json_bytes(events).map_err(fault)? {
+            let lines: Vec<&[u8]> = json_lines(text).map(|(_, line)| line).collect();
+            let matched = py.detach(|| self.match_json_lines(&lines, threads, ordered));
+            matched.map_err(fault)?
+        } else {
+            let list = events.cast::<PyList>()?;
+            let kept: Vec<Bound<'_, PyAny>> = list.iter().collect();
+            let mut lines = Vec::with_capacity(kept.len());
+            for (row, event) in kept.iter().enumerate() {
+                match json_bytes(event) {
+                    Ok(Some(line)) => lines.push(line),
+                    Ok(None) => {
+                        let message = "a JSON event is a str or bytes".to_owned();
+                        return Err(fault(Error::Event { attribute: None, message }.at_row(row)));
+                    }
+                    Err(error) => return Err(fault(error.at_row(row))),
+                }
+            }
+            py.detach(|| self.match_json_lines(&lines, threads, ordered)).map_err(fault)?
+        };
+        NativeMatches::new(matches)
+    }
+
+    fn match_arrow(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> PyResult<NativeMatches> {
+        let reader = batches(data)?;
+        let matches = py.detach(|| self.match_batches(reader, threads, ordered));
+        NativeMatches::new(matches.map_err(|fault| fault.exception(py))?)
+    }
+
+    fn top_k<'py>(
+        &self,
+        py: Python<'py>,
+        event: &Bound<'py, PyAny>,
+        k: usize,
+        weights: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, f64)>> {
+        let mut event_weights = EventWeights::default();
+        for (name, weight) in weights {
+            let (name, weight): (String, f64) = (name.extract()?, weight.extract()?);
+            event_weights.set(&name, weight).map_err(|error| exception(py, error))?;
+        }
+        let best = self.with_rows(
+            py,
+            |schema, rows| read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None)),
+            |schema, rows| self.index.top_k(schema, rows, 0, k, &event_weights),
+        )?;
+        let best = best.map_err(|error| exception(py, error))?;
+        best.iter().map(|(id, score)| Ok((id_to_python(py, id)?, *score))).collect()
+    }
+
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+        event: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let id = id_from_python(id)?;
+        let expr = py.detach(|| self.index.expression(&id)).map_err(|error| exception(py, error))?;
+        let (schema, mut rows) = (expr.schema(), Rows::default());
+        read_mapping_or_json(event, &schema, &mut rows).map_err(|fault: Fault| fault.exception(py, None))?;
+        explanation_to_python(py, &expr.explain_row(&schema, &rows, 0, self.index.settings().missing))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.index.save(&path)).map_err(|error| exception(py, error))
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<NativeIndex> {
+        let index = py.detach(|| Index::load(&path)).map_err(|error| exception(py, error))?;
+        Ok(NativeIndex { index })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.index.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<NativeIndex> {
+        let index = py.detach(|| Index::from_bytes(bytes));
+        let fault = |message| exception(py, Error::File { path: PathBuf::from("<bytes>"), message });
+        Ok(NativeIndex { index: index.map_err(fault)? })
+    }
+
+    /// Bytes in use by ids, texts, attributes, engine.
+    fn memory(&self, py: Python<'_>) -> (usize, usize, usize, usize) {
+        let memory = py.detach(|| self.index.memory());
+        (memory.ids, memory.texts, memory.attributes, memory.engine)
+    }
+
+    fn attributes(&self, py: Python<'_>) -> Vec<String> {
+        self.schema(py).names().map(str::to_owned).collect()
+    }
+
+    fn engine_stats(&self, py: Python<'_>) -> Vec<(&'static str, u64)> {
+        py.detach(|| self.index.engine_stats())
+    }
+
+    fn validate(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.index.validate()).map_err(|error| exception(py, error))
+    }
+}
+
+impl NativeIndex {
+    fn match_json_lines(
+        &self,
+        lines: &[&[u8]],
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> Result<Matches, Error> {
+        let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
+        loop {
+            let schema = self.index.schema();
+            rows.clear();
+            for (row, line) in lines.iter().enumerate() {
+                reader.read(line, &schema, &mut rows).map_err(|error| error.at_row(row))?;
+            }
+            if let Ok(matches) = self.index.match_rows(&schema, &rows, threads, ordered) {
+                return Ok(matches);
+            }
+        }
+    }
+}
+
+fn source_from_python(expression: &Bound<'_, PyAny>) -> PyResult<Source> {
+    if let Ok(text) = expression.cast::<PyString>() {
+        return Ok(Source::from(expression_text(text)?));
+    }
+    if let Ok(expression) = expression.cast::<NativeExpression>() {
+        return Ok(Source::Expr(expression.get().expr.clone()));
+    }
+    let name = expression.get_type().name()?;
+    let message = format!("an expression is a str or an Expression, not {name}");
+    Err(exception(expression.py(), Error::Expression(message)))
+}
+
+fn options_from_python(options: &Bound<'_, PyDict>) -> PyResult<Options> {
+    let mut known = Options::new();
+    for (name, value) in options {
+        let name: String = name.extract()?;
+        let value = if let Ok(value) = value.cast::<PyBool>() {
+            OptionValue::Bool(value.is_true())
+        } else if let Ok(value) = value.extract::<i64>() {
+            OptionValue::Int(value)
+        } else if let Ok(value) = value.extract::<f64>() {
+            OptionValue::Float(value)
+        } else if let Ok(value) = value.extract::<String>() {
+            OptionValue::Text(value)
+        } else {
+            let message = format!("option {name:?} is neither bool, int, float nor str");
+            return Err(exception(options.py(), Error::Option(message)));
+        };
+        known.insert(name, value);
+    }
+    Ok(known)
+}
+
+fn column<'b>(batch: &'b arrow_array::RecordBatch, name: &str) -> Result<&'b ArrayRef, Error> {
+    batch.column_by_name(name).ok_or_else(|| {
+        Error::Expression(format!("the Arrow data has no column {name:?}; it needs the columns id and expression"))
+    })
+}
+
+fn arrow_id(ids: &ArrayRef, row: usize) -> Result<Id, Error> {
+    match ids.data_type() {
+        _ if ids.is_null(row) => Err(Error::Expression("the id is null".into())),
+        DataType::Int64 => Ok(Id::Int(ids.as_primitive::<Int64Type>().value(row))),
+        DataType::Int32 => Ok(Id::Int(ids.as_primitive::<arrow_array::types::Int32Type>().value(row).into())),
+        _ => arrow_text(ids, row, "id").map(Id::from),
+    }
+}
+
+fn arrow_text<'b>(texts: &'b ArrayRef, row: usize, name: &str) -> Result<&'b str, Error> {
+    match texts.data_type() {
+        _ if texts.is_null(row) => Err(Error::Expression(format!("the {name} is null"))),
+        DataType::Utf8 => Ok(texts.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => Ok(texts.as_string::<i64>().value(row)),
+        DataType::Utf8View => Ok(texts.as_string_view().value(row)),
+        other => Err(Error::Expression(format!("the column {name:?} is of Arrow type {other}, which it must not be"))),
+    }
+}

@@ -1,0 +1,24 @@
+//! The Python face of the core: extracts inputs, lets go of the interpreter lock, calls the core, converts results.
+//!
+//! Private: users see the typed wrappers in `python/tamis`.
+
+mod arrow;
+mod errors;
+mod event;
+mod expression;
+mod id;
+mod index;
+mod matches;
+
+use pyo3::prelude::*;
+
+/// `tamis._native`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::expression::{NativeExpression, join, parse};
+    #[pymodule_export]
+    use super::index::{NativeIndex, engines};
+    #[pymodule_export]
+    use super::matches::{NativeArray, NativeMatches};
+}

@@ -1,0 +1,58 @@
+"""tamis: which of millions of Boolean expressions does this event satisfy?
+
+>>> import tamis
+>>> index = tamis.Index()
+>>> index.add("ad-17", "age between 18 and 35 and country in ('US', 'DE')")
+>>> index.match({"age": 24, "country": "US"})
+['ad-17']
+"""
+
+from importlib.metadata import version as _version
+
+from tamis.engines import EngineInfo, engines
+from tamis.errors import (
+    DuplicateId,
+    EventError,
+    FileError,
+    InternalError,
+    InvalidId,
+    NeverMatchesWarning,
+    OptionError,
+    ParseError,
+    TamisError,
+    TooComplex,
+    UnknownId,
+)
+from tamis.explanation import Explanation
+from tamis.expression import Attribute, Expression, all_of, any_of, attr, parse
+from tamis.index import Index
+from tamis.limits import Limits
+from tamis.matches import Matches
+
+__version__ = _version("tamis")
+
+__all__ = [
+    "Attribute",
+    "DuplicateId",
+    "EngineInfo",
+    "EventError",
+    "Explanation",
+    "Expression",
+    "FileError",
+    "Index",
+    "InternalError",
+    "InvalidId",
+    "Limits",
+    "Matches",
+    "NeverMatchesWarning",
+    "OptionError",
+    "ParseError",
+    "TamisError",
+    "TooComplex",
+    "UnknownId",
+    "all_of",
+    "any_of",
+    "attr",
+    "engines",
+    "parse",
+]

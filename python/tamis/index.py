@@ -1,0 +1,323 @@
+"""The index: expressions in, matching ids out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from tamis import _native
+from tamis.errors import NeverMatchesWarning
+from tamis.explanation import Explanation
+from tamis.expression import Expression, Missing
+from tamis.limits import DEFAULT, Limits
+from tamis.matches import Id, Matches
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class Index:
+    """A collection of Boolean expressions that finds those an event satisfies.
+
+    Safe to use from many threads, also while others add and remove.
+
+    Args:
+        engine: An engine's name (see `tamis.engines`), or ``"auto"``.
+        missing: What a predicate on a missing attribute is: ``"unknown"`` as in SQL, or ``"false"``
+            (closed world), which makes its negation true.
+        options: The engine's options.
+        limits: What expressions are accepted.
+
+    >>> index = Index()
+    >>> index.add("ad-17", "age between 18 and 35 and country in ('US', 'DE')")
+    >>> index.match({"age": 24, "country": "US"})
+    ['ad-17']
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(
+        self,
+        engine: str = "auto",
+        missing: Missing = "unknown",
+        options: Mapping[str, bool | int | float | str] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        """Make an empty index."""
+        limits = limits or DEFAULT
+        self._native = _native.NativeIndex(engine, missing, dict(options or {}), limits.as_tuple())
+
+    @classmethod
+    def _wrap(cls, native: _native.NativeIndex) -> Index:
+        index = cls.__new__(cls)
+        index._native = native
+        return index
+
+    # --- subscriptions ------------------------------------------------------------------------------
+
+    def add(self, id: Id, expression: str | Expression) -> None:
+        """Add an expression under a new id.
+
+        Raises:
+            DuplicateId: The id is in use.
+            ParseError: The text is no expression.
+        """
+        if not self._native.add(id, _source(expression)):
+            _warn_never([repr(id)])
+
+    def add_many(self, ids: Any, expressions: Iterable[str | Expression] | None = None) -> None:
+        """Add many expressions, or none of them if one fails; the error names the row.
+
+        Takes ids and expressions side by side, or one argument: a mapping, pairs, or Arrow data with the
+        columns ``id`` and ``expression``.
+
+        >>> index = Index()
+        >>> index.add_many(["a", "b"], ["x > 1", "x > 2"])
+        >>> index.add_many({"c": "x > 3"})
+        >>> index.match({"x": 3})
+        ['a', 'b']
+        """
+        if expressions is None and (hasattr(ids, "__arrow_c_stream__") or hasattr(ids, "__arrow_c_array__")):
+            never = self._native.add_arrow(ids)
+            if never:
+                _warn_never([f"row {row}" for row in never])
+            return
+        id_list, expression_list = _side_by_side(ids, expressions)
+        never = self._native.add_many(id_list, [_source(expression) for expression in expression_list])
+        if never:
+            _warn_never([repr(id_list[row]) for row in never])
+
+    def replace(self, id: Id, expression: str | Expression) -> None:
+        """Give an id another expression; it keeps its place in the order of insertion.
+
+        Raises:
+            UnknownId: The id is not in the index.
+        """
+        if not self._native.replace(id, _source(expression)):
+            _warn_never([repr(id)])
+
+    def remove(self, id: Id) -> None:
+        """Remove an expression.
+
+        Raises:
+            UnknownId: The id is not in the index.
+        """
+        self._native.remove(id)
+
+    def __len__(self) -> int:
+        """Count the expressions."""
+        return len(self._native)
+
+    def __contains__(self, id: object) -> bool:
+        """Tell whether an id is in the index."""
+        return isinstance(id, str | int) and not isinstance(id, bool) and id in self._native
+
+    def __getitem__(self, id: Id) -> Expression:
+        """Give the expression of an id."""
+        return Expression(self._native.expression(id))
+
+    def __iter__(self) -> Iterator[Id]:
+        """Go through the ids in order of insertion, as of now."""
+        return iter(self._native.all_ids())
+
+    # --- matching -----------------------------------------------------------------------------------
+
+    def match(self, event: Mapping[str, Any]) -> list[Id]:
+        """Find the ids of all expressions the event satisfies, in order of insertion.
+
+        Nested mappings reach dotted attributes.
+
+        >>> index = Index()
+        >>> index.add(1, "user.age >= 18")
+        >>> index.match({"user": {"age": 20}})
+        [1]
+        """
+        return self._native.match_one(event)
+
+    def match_json(self, event: str | bytes) -> list[Id]:
+        """As `match`, for one JSON object.
+
+        >>> index = Index()
+        >>> index.add(1, "a > 1")
+        >>> index.match_json('{"a": 2}')
+        [1]
+        """
+        return self._native.match_one(event)
+
+    def match_many(
+        self, events: Iterable[Mapping[str, Any]], threads: int | None = None, ordered: bool = False
+    ) -> Matches:
+        """Match many events at once.
+
+        Args:
+            events: Mappings, as `match` takes.
+            threads: How many threads to use; by default one per core.
+            ordered: Whether each event's ids come in order of insertion; sorting costs.
+        """
+        events = events if isinstance(events, list) else list(events)
+        return Matches(self._native.match_many(events, _threads(threads), ordered))
+
+    def match_json_many(
+        self,
+        events: str | bytes | Iterable[str | bytes],
+        threads: int | None = None,
+        ordered: bool = False,
+    ) -> Matches:
+        r"""As `match_many`, for JSON objects: one a line in a text, or one a text in an iterable.
+
+        Blank lines are skipped.
+
+        >>> index = Index()
+        >>> index.add(1, "a > 1")
+        >>> list(index.match_json_many('{"a": 1}\n{"a": 2}\n'))
+        [[], [1]]
+        """
+        if not isinstance(events, str | bytes | list):
+            events = list(events)
+        return Matches(self._native.match_json_many(events, _threads(threads), ordered))
+
+    def match_arrow(self, data: Any, threads: int | None = None, ordered: bool = False) -> pyarrow.Table:
+        """Match the rows of any Arrow data: pyarrow, polars, DuckDB, pandas with pyarrow.
+
+        Returns:
+            A table with the columns ``event``, the row's number from 0, and ``id``.
+        """
+        return Matches(self._native.match_arrow(data, _threads(threads), ordered)).to_arrow()
+
+    def top_k(
+        self, event: Mapping[str, Any], k: int = 5, weights: Mapping[str, float] | None = None
+    ) -> list[tuple[Id, float]]:
+        """Find the k best matches by score, best first; ties in order of insertion.
+
+        The score is the sum, over the satisfied predicates, of the predicate's weight times the
+        attribute's weight in ``weights``; both are 1.0 by default.
+
+        >>> index = Index()
+        >>> index.add("plain", "age > 18 and city = 'Paris'")
+        >>> index.add("keen", "age > 18 ^ 5 and city = 'Paris'")
+        >>> index.top_k({"age": 30, "city": "Paris"}, k=2, weights={"age": 0.5})
+        [('keen', 3.5), ('plain', 1.5)]
+        """
+        if k < 0:
+            raise ValueError(f"k is {k}, must not be negative")
+        return self._native.top_k(event, k, dict(weights or {}))
+
+    def explain(self, id: Id, event: Mapping[str, Any]) -> Explanation:
+        """Tell why an expression matches an event, or why not.
+
+        >>> index = Index()
+        >>> index.add("adults", "age >= 18 and not country = 'US'")
+        >>> print(index.explain("adults", {"age": 20, "country": "US"}))
+        FALSE    AND
+        TRUE       age >= 18   (20)
+        FALSE      NOT
+        TRUE         country = 'US'   ('US')
+        """
+        return Explanation.from_native(self._native.explain(id, event))
+
+    # --- files --------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a file; a crash leaves the old file or the new one."""
+        self._native.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Index:
+        """Read an index from a file.
+
+        Raises:
+            FileError: The file cannot be read, is damaged, or is no index.
+        """
+        return cls._wrap(_native.NativeIndex.load(os.fspath(path)))
+
+    @classmethod
+    def _from_bytes(cls, data: bytes) -> Index:
+        return cls._wrap(_native.NativeIndex.from_bytes(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the bytes of a file."""
+        return type(self)._from_bytes, (self._native.to_bytes(),)
+
+    # --- figures ------------------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> str:
+        """The engine in use; never ``"auto"``."""
+        return self._native.engine
+
+    @property
+    def missing(self) -> Missing:
+        """What a predicate on a missing attribute is."""
+        return cast(Missing, self._native.settings()[1])
+
+    @property
+    def options(self) -> dict[str, bool | int | float | str]:
+        """The engine's options."""
+        return self._native.settings()[2]
+
+    @property
+    def limits(self) -> Limits:
+        """What expressions are accepted."""
+        return Limits(*self._native.settings()[3])
+
+    def stats(self) -> dict[str, Any]:
+        """Give figures for people: the engine, how much there is, the sizes of the engine's parts."""
+        return {
+            "engine": self.engine,
+            "missing": self.missing,
+            "subscriptions": len(self),
+            "attributes": len(self._native.attributes()),
+            **dict(self._native.engine_stats()),
+        }
+
+    def memory_usage(self) -> dict[str, int]:
+        """Give the bytes in use by part, and their total; near enough, not exact."""
+        parts = dict(zip(("ids", "texts", "attributes", "engine"), self._native.memory(), strict=True))
+        return {**parts, "total": sum(parts.values())}
+
+    def validate(self) -> None:
+        """Check every invariant of the index and its engine; for tests.
+
+        Raises:
+            InternalError: One is broken; the message names it.
+        """
+        self._native.validate()
+
+    def __repr__(self) -> str:
+        """Say how much there is."""
+        return f"Index({len(self)} expressions, engine={self.engine!r})"
+
+
+def _source(expression: str | Expression) -> Any:
+    """What the core takes: text, its own expressions; anything else it refuses by name."""
+    return expression._native if isinstance(expression, Expression) else expression
+
+
+def _threads(threads: int | None) -> int | None:
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is {threads}, must be at least 1")
+    return threads
+
+
+def _side_by_side(
+    ids: Any, expressions: Iterable[str | Expression] | None
+) -> tuple[Sequence[Id], Sequence[str | Expression]]:
+    if expressions is None:
+        pairs = list(ids.items() if isinstance(ids, Mapping) else ids)
+        for row, pair in enumerate(pairs):
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise TypeError(f"row {row}: add_many takes pairs of id and expression, not {pair!r}")
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    if isinstance(expressions, str):
+        raise TypeError("expressions is one str, not many; use add() for a single expression")
+    id_list, expression_list = list(ids), list(expressions)
+    if len(id_list) != len(expression_list):
+        raise ValueError(f"{len(id_list)} ids, but {len(expression_list)} expressions")
+    return id_list, expression_list
+
+
+def _warn_never(names: list[str]) -> None:
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    warnings.warn(f"no event can satisfy the expression of {shown}", NeverMatchesWarning, stacklevel=3)
