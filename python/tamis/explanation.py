@@ -36,33 +36,53 @@ class Explanation:
     @classmethod
     def from_native(cls, node: Any) -> Explanation:
         """Build the tree from the nested tuples of the core."""
-        text, truth, value, weight, children = node
-        return cls(text, truth, value, weight, tuple(cls.from_native(child) for child in children))
+        # Expressions may nest deeper than Python calls may, so neither this nor the methods below recurse.
+        built: list[Explanation] = []
+        pending = [(node, False)]
+        while pending:
+            node, operands_built = pending.pop()
+            text, truth, value, weight, operands = node
+            if not operands_built:
+                pending.append((node, True))
+                pending.extend((operand, False) for operand in reversed(operands))
+                continue
+            first = len(built) - len(operands)
+            children = tuple(built[first:])
+            built[first:] = [cls(text, truth, value, weight, children)]
+        return built[0]
 
     def __str__(self) -> str:
         """Print the tree, one node a line, the truth in front."""
-        return "\n".join(self._lines(0))
+        return "\n".join(
+            f"{node.truth:<8} {'  ' * depth}{node.text}"
+            + ("" if node.value is None else f"   ({node.value})")
+            for node, depth in self._nodes()
+        )
 
-    def _lines(self, depth: int) -> Iterator[str]:
-        value = "" if self.value is None else f"   ({self.value})"
-        yield f"{self.truth:<8} {'  ' * depth}{self.text}{value}"
-        for child in self.children:
-            yield from child._lines(depth + 1)
+    def _nodes(self) -> Iterator[tuple[Explanation, int]]:
+        """Go through all nodes with their depth, parents before children, from left to right."""
+        pending = [(self, 0)]
+        while pending:
+            node, depth = pending.pop()
+            yield node, depth
+            pending.extend((child, depth + 1) for child in reversed(node.children))
 
     def predicates(self) -> Iterator[Explanation]:
         """Go through the leaves from left to right."""
-        if not self.children:
-            yield self
-        for child in self.children:
-            yield from child.predicates()
+        return (node for node, _ in self._nodes() if not node.children)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the tree as plain dicts and lists, ready for JSON."""
-        node: dict[str, Any] = {"text": self.text, "truth": self.truth}
-        if self.value is not None:
-            node["value"] = self.value
-        if self.weight is not None:
-            node["weight"] = self.weight
-        if self.children:
-            node["children"] = [child.to_dict() for child in self.children]
-        return node
+        root: list[dict[str, Any]] = []
+        # The list that the children of a depth go to: that of the node last seen one level up.
+        places = {0: root}
+        for node, depth in self._nodes():
+            entry: dict[str, Any] = {"text": node.text, "truth": node.truth}
+            if node.value is not None:
+                entry["value"] = node.value
+            if node.weight is not None:
+                entry["weight"] = node.weight
+            if node.children:
+                entry["children"] = places[depth + 1] = []
+            places[depth].append(entry)
+        return root[0]

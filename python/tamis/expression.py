@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from tamis import _native
 from tamis.errors import ParseError
@@ -66,8 +66,8 @@ class Expression:
         return _unpickle, (str(self),)
 
     def __bool__(self) -> bool:
-        """Refuse: ``and``, ``or``, ``not`` and chained comparisons would silently drop half the expression."""
-        raise TypeError("an Expression has no truth value by itself: use &, | and ~ instead of and, or and not")
+        """Refuse: ``and``, ``or``, ``not`` and chained comparisons would drop half the expression."""
+        raise TypeError("an Expression has no truth value: use &, | and ~ instead of and, or and not")
 
     def __and__(self, other: Expression | Attribute) -> Expression:
         """Both hold."""
@@ -97,7 +97,8 @@ class Expression:
         """
         if not math.isfinite(weight) or weight < 0:
             raise ParseError(f"the weight {weight} is not finite and >= 0")
-        weighted = self._native.weighted(float(weight))
+        # Adding zero turns -0.0 into 0.0, which is what its text reads back as.
+        weighted = self._native.weighted(float(weight) + 0.0)
         if weighted is None:
             raise ParseError("a weight belongs to a single predicate, not to a joined or negated expression")
         return Expression(weighted)
@@ -160,7 +161,8 @@ def _join(connective: str, operands: Iterable[Expression | Attribute]) -> Expres
         if isinstance(operand, Attribute):
             operand = operand.is_true()
         if not isinstance(operand, Expression):
-            raise TypeError(f"{connective} joins expressions, not {type(operand).__name__}; parse() makes one of text")
+            name = type(operand).__name__
+            raise TypeError(f"{connective} joins expressions, not {name}; parse() makes one of text")
         native.append(operand._native)
     return Expression(_native.join(connective, native))
 
@@ -191,7 +193,7 @@ class Attribute:
 
     def __bool__(self) -> bool:
         """Refuse, as an Expression does."""
-        raise TypeError("an Attribute has no truth value by itself: use &, | and ~ instead of and, or and not")
+        raise TypeError("an Attribute has no truth value: use &, | and ~ instead of and, or and not")
 
     def any(self) -> Attribute:
         """Ask of some element of a list."""
@@ -313,23 +315,29 @@ class Attribute:
 
 
 def _list(values: Iterable[Value]) -> str:
+    if isinstance(values, str):
+        raise ParseError(f"a list of values is needed, not one str; write [{values!r}]")
     literals = [_literal(value) for value in values]
     if not literals:
         raise ParseError("a list of values must not be empty: nothing is in it, and NOT IN it says nothing")
     return ", ".join(literals)
 
 
-def _literal(value: object) -> str:
+def _literal(value: Any) -> str:
     """Write a Python value as the language does."""
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
+        # Python refuses to write very long integers, with an error that is not ours.
+        if not -(2**63) <= value < 2**63:
+            raise ParseError("an integer literal has at most 64 bits; write a float such as 1e20 for more")
         return str(int(value))
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ParseError(f"{value} is no literal: NaN is a missing value, write is_null(); infinity has no text")
+            hint = "NaN is a missing value, write is_null(); infinity has no text"
+            raise ParseError(f"{value} is no literal: {hint}")
         return repr(float(value))
     if isinstance(value, datetime.datetime):
         return f"TIMESTAMP '{_utc(value).isoformat(sep=' ')}'"
@@ -337,11 +345,14 @@ def _literal(value: object) -> str:
         return f"DATE '{value.isoformat()}'"
     if value is None:
         raise ParseError("None is no literal: write is_null() or is_not_null()")
-    if hasattr(value, "dtype") and hasattr(value, "item"):
-        return _literal(cast(Any, value).item())
+    # A scalar of numpy. A datetime64 is none of these: its item() is a bare number for some units.
+    if getattr(getattr(value, "dtype", None), "kind", None) in ("b", "i", "u", "f") and value.shape == ():
+        return _literal(value.item())
     raise ParseError(f"a literal is a bool, int, float, str, date or datetime, not {type(value).__name__}")
 
 
 def _utc(value: datetime.datetime) -> datetime.datetime:
-    """Naive times are UTC already."""
-    return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+    """Give the time in UTC without its zone; naive times are UTC already."""
+    # A zone that gives no offset leaves the time naive.
+    aware = value.utcoffset() is not None
+    return (value.astimezone(datetime.UTC) if aware else value).replace(tzinfo=None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tamis import _native
-from tamis.errors import NeverMatchesWarning
+from tamis.errors import InvalidId, NeverMatchesWarning
 from tamis.explanation import Explanation
 from tamis.expression import Expression, Missing
 from tamis.limits import DEFAULT, Limits
@@ -112,7 +112,10 @@ class Index:
 
     def __contains__(self, id: object) -> bool:
         """Tell whether an id is in the index."""
-        return isinstance(id, str | int) and not isinstance(id, bool) and id in self._native
+        try:
+            return id in self._native
+        except InvalidId:
+            return False
 
     def __getitem__(self, id: Id) -> Expression:
         """Give the expression of an id."""

@@ -16,10 +16,11 @@ class Limits:
         max_dnf: Conjunctions an expression may expand to, for engines that take only conjunctions.
 
     >>> import tamis
-    >>> tamis.parse("((((a = 1))))", limits=tamis.Limits(max_depth=3))
+    >>> tamis.parse("((((a = 1))))", limits=tamis.Limits(max_depth=3))  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     ...
-    tamis.errors.ParseError: line 1, column 3: found a deeper level, expected at most 3 levels of nesting (max_depth)
+    tamis.errors.ParseError: line 1, column 3: found a deeper level, expected at most 3 levels of nesting
+    (max_depth)
       ((((a = 1))))
         ^
     """

@@ -27,7 +27,9 @@ pub enum Error {
         message: String,
     },
     /// A disjunctive form larger than the engine takes.
-    #[error("the expression expands to {size} conjunctions, more than max_dnf = {limit}; an engine that takes arbitrary expressions (such as auto) has no such bound")]
+    #[error(
+        "the expression expands to {size} conjunctions, more than max_dnf = {limit}; an engine that takes arbitrary expressions (such as auto) has no such bound"
+    )]
     TooComplex {
         /// Conjunctions needed (saturating).
         size: u64,
@@ -110,7 +112,12 @@ const CONTEXT: usize = 60;
 
 impl ParseError {
     /// An error at a byte offset of `text` (rounded down to a character).
-    pub fn at(text: &str, offset: usize, found: impl Into<String>, expected: impl Into<String>) -> ParseError {
+    pub fn at(
+        text: &str,
+        offset: usize,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ParseError {
         let offset = text.floor_char_boundary(offset);
         let before = &text[..offset];
         let start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -90,7 +90,8 @@ impl Schema {
 
     /// Bytes in use, near enough.
     pub fn memory(&self) -> usize {
-        let text: usize = self.names.iter().filter(|name| name.is_heap_allocated()).map(|name| name.len()).sum();
+        let text: usize =
+            self.names.iter().filter(|name| name.is_heap_allocated()).map(|name| name.len()).sum();
         let entry = size_of::<SmolStr>() + size_of::<Path>() + 1;
         self.names.capacity() * size_of::<SmolStr>() + self.paths.capacity() * entry + 2 * text
     }

@@ -67,7 +67,9 @@ mod tests {
 
     #[test]
     fn dates_round_trip() {
-        for (text, days) in [("1970-01-01", 0), ("1969-12-31", -1), ("2026-11-15", 20_772), ("0001-01-01", -719_162)] {
+        for (text, days) in
+            [("1970-01-01", 0), ("1969-12-31", -1), ("2026-11-15", 20_772), ("0001-01-01", -719_162)]
+        {
             assert_eq!(parse_date(text), Some(days), "{text}");
             assert_eq!(format_date(days), text);
         }

@@ -2,13 +2,16 @@
 #![allow(unsafe_code)]
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
-use arrow_array::ffi_stream::{RecordBatchStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, make_array};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, cast::AsArray, make_array,
+};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use std::ffi::CStr;
+use std::sync::Arc;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -24,7 +27,12 @@ pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + 
         // SAFETY: the capsule's name says that it holds a stream; `from_raw` moves it out and leaves an empty one,
         // so that the capsule's destructor releases nothing.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr().cast()) };
-        return Ok(Box::new(RecordBatchStreamReader::try_new(stream).map_err(unreadable)?));
+        let arrays = ArrayStreamReader::try_new(stream).map_err(unreadable)?;
+        let DataType::Struct(fields) = arrays.field().data_type() else {
+            return Err(unreadable(no_columns()));
+        };
+        let schema = Arc::new(Schema::new(fields.clone()));
+        return Ok(Box::new(RecordBatchIterator::new(arrays.map(|array| record_batch(&array?)), schema)));
     }
     if data.hasattr(pyo3::intern!(py, "__arrow_c_array__"))? {
         let batch = batch(data)?;
@@ -50,10 +58,21 @@ fn batch(data: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
         let schema = &*schema.as_ptr().cast::<FFI_ArrowSchema>();
         make_array(from_ffi(array, schema).map_err(unreadable)?)
     };
-    match array.as_any().downcast_ref::<StructArray>() {
-        Some(columns) => Ok(RecordBatch::from(columns)),
-        None => Err(PyTypeError::new_err("the Arrow array is no record batch: a struct of columns is needed")),
+    record_batch(&array).map_err(unreadable)
+}
+
+/// The rows of an array of structs. A null among them would have to be an event without any attribute, or no event
+/// at all; neither can be guessed.
+fn record_batch(array: &ArrayRef) -> Result<RecordBatch, ArrowError> {
+    match array.as_struct_opt() {
+        Some(rows) if rows.null_count() == 0 => Ok(RecordBatch::from(rows)),
+        Some(_) => Err(ArrowError::InvalidArgumentError("a row is null as a whole".into())),
+        None => Err(no_columns()),
     }
+}
+
+fn no_columns() -> ArrowError {
+    ArrowError::InvalidArgumentError("it is no record batch: a struct of columns is needed".into())
 }
 
 /// An exception for Arrow data that cannot be read.

@@ -80,7 +80,8 @@ pub fn expression_text<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
         let start: usize = error.value(py).getattr("start").and_then(|start| start.extract()).unwrap_or(0);
         let before = text.to_string_lossy().chars().take(start).collect::<String>();
         let lossy = text.to_string_lossy();
-        let fault = ParseError::at(&lossy, before.len(), "a lone surrogate", "text that can be written as UTF-8");
+        let fault =
+            ParseError::at(&lossy, before.len(), "a lone surrogate", "text that can be written as UTF-8");
         exception(py, fault.into())
     })
 }

@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PyMapping, PySet, PyString, PyTuple, PyType,
+    PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PyMapping, PySet, PyString, PyTuple,
+    PyType,
 };
 use tamis_core::event::{Rows, Slot};
 use tamis_core::{AttrId, Error, Schema, micros_of_date};
@@ -165,8 +166,7 @@ impl Reader<'_> {
         let mut list = self.rows.list();
         for element in elements {
             let element = element?;
-            let nested = element.is_instance_of::<PyList>() || element.is_instance_of::<PyTuple>();
-            let slot = if nested { Slot::Other } else { self.scalar(&element)? };
+            let slot = if is_list(&element) { Slot::Other } else { self.scalar(&element)? };
             list.push(self.rows, slot);
         }
         Ok(list.finish(self.rows)?)
@@ -174,7 +174,8 @@ impl Reader<'_> {
 
     fn scalar(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, Fault> {
         if let Ok(text) = value.cast::<PyString>() {
-            let text = text.to_str().map_err(|_| refused("a lone surrogate, which cannot be written as UTF-8"))?;
+            let text =
+                text.to_str().map_err(|_| refused("a lone surrogate, which cannot be written as UTF-8"))?;
             return Ok(self.rows.text_slot(text)?);
         }
         if let Ok(value) = value.cast::<PyBool>() {
@@ -232,7 +233,8 @@ fn instant(value: &Bound<'_, PyAny>, clock: &Clock) -> Result<Slot, Fault> {
     if value.ne(value)? {
         return Ok(Slot::Missing);
     }
-    let naive = value.getattr(pyo3::intern!(py, "tzinfo"))?.is_none();
+    // As Python defines it: a zone that gives no offset leaves the time naive.
+    let naive = value.call_method0(pyo3::intern!(py, "utcoffset"))?.is_none();
     let epoch = if naive { &clock.naive_epoch } else { &clock.aware_epoch };
     let micros = value.sub(epoch.bind(py))?.floor_div(clock.microsecond.bind(py))?;
     Ok(Slot::Time(micros.extract()?))
@@ -244,6 +246,21 @@ fn refused(message: &str) -> Fault {
 
 fn is_mapping(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyDict>() || value.cast::<PyMapping>().is_ok()
+}
+
+/// Whether an element of a list is a list itself, arrays of numpy included.
+fn is_list(value: &Bound<'_, PyAny>) -> bool {
+    if value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyInt>()
+        || value.is_instance_of::<PyFloat>()
+    {
+        return false;
+    }
+    value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PySet>()
+        || value.is_instance_of::<PyFrozenSet>()
+        || value.getattr("ndim").and_then(|dimensions| dimensions.extract::<usize>()).is_ok_and(|n| n > 0)
 }
 
 fn type_name(value: &Bound<'_, PyAny>) -> String {

@@ -53,7 +53,9 @@ pub fn join(
         "OR" => Connective::Or,
         "XOR" => Connective::Xor,
         "XNOR" => Connective::Xnor,
-        other => return Err(exception(py, Error::Internal(format!("unknown connective {other}")))),
+        other => {
+            return Err(exception(py, Error::Internal(format!("unknown connective {other}"))));
+        }
     };
     if operands.is_empty() {
         let empty = connective == Connective::And;
@@ -78,7 +80,11 @@ impl NativeExpression {
     }
 
     /// The event as one row of this expression's own schema.
-    fn read<T>(&self, event: &Bound<'_, PyAny>, use_row: impl FnOnce(&tamis_core::Schema, &Rows) -> T) -> PyResult<T> {
+    fn read<T>(
+        &self,
+        event: &Bound<'_, PyAny>,
+        use_row: impl FnOnce(&tamis_core::Schema, &Rows) -> T,
+    ) -> PyResult<T> {
         let py = event.py();
         let schema = self.expr.schema();
         let mut rows = Rows::default();

@@ -1,14 +1,17 @@
 //! The index: inputs are extracted with the interpreter attached, everything else happens without it.
 
 use crate::arrow::{batches, unreadable};
-use crate::errors::{exception, expression_text, with_row};
+use crate::errors::{exception, expression_text, invalid_id, with_row};
 use crate::event::{Fault, read_event};
 use crate::expression::{
     LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing, read_mapping_or_json,
 };
 use crate::id::{id_from_python, id_to_python};
 use crate::matches::NativeMatches;
-use arrow_array::{Array, ArrayRef, cast::AsArray, types::Int64Type};
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, cast::AsArray};
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
@@ -71,22 +74,30 @@ impl NativeIndex {
         threads: Option<NonZeroUsize>,
         ordered: bool,
     ) -> Result<Matches, ArrowFault> {
-        let (mut matches, mut rows) = (Matches::default(), Rows::default());
+        let mut rows = Rows::default();
+        // Matching no rows gives the ids their type, which must not depend on whether something matches.
+        let mut matches = loop {
+            if let Ok(none) = self.index.match_rows(&self.index.schema(), &rows, threads, ordered) {
+                break none;
+            }
+        };
         for batch in data {
             let batch = batch.map_err(ArrowFault::Arrow)?;
             let mut start = 0;
             while start < batch.num_rows() {
                 let schema = self.index.schema();
-                let reader = ArrowReader::new(&batch, &schema)?;
-                let end = reader.len().min(start + ARROW_ROWS * threads.map_or(1, NonZeroUsize::get).max(8));
+                let length = ARROW_ROWS * threads.map_or(1, NonZeroUsize::get).max(8);
+                // A reader prepares all rows it is given, so it is given only those that come next.
+                let reader =
+                    ArrowReader::new(&batch.slice(start, length.min(batch.num_rows() - start)), &schema)?;
                 let first = matches.offsets.len() - 1;
                 rows.clear();
-                for row in start..end {
-                    reader.read(row, &mut rows).map_err(|error| error.at_row(first + row - start))?;
+                for row in 0..reader.len() {
+                    reader.read(row, &mut rows).map_err(|error| error.at_row(first + row))?;
                 }
                 if let Ok(found) = self.index.match_rows(&schema, &rows, threads, ordered) {
                     matches.append(found);
-                    start = end;
+                    start += reader.len();
                 }
             }
         }
@@ -97,6 +108,8 @@ impl NativeIndex {
 enum ArrowFault {
     Arrow(arrow_schema::ArrowError),
     Core(Error),
+    /// A row whose id is none.
+    Id(usize, String),
 }
 
 impl From<Error> for ArrowFault {
@@ -110,6 +123,7 @@ impl ArrowFault {
         match self {
             ArrowFault::Arrow(error) => unreadable(error),
             ArrowFault::Core(error) => exception(py, error),
+            ArrowFault::Id(row, message) => with_row(py, invalid_id(py, &message), row),
         }
     }
 }
@@ -136,7 +150,10 @@ impl NativeIndex {
     }
 
     /// `(engine as asked for, missing, options, limits)`.
-    fn settings<'py>(&self, py: Python<'py>) -> PyResult<(String, &'static str, Bound<'py, PyDict>, LimitsTuple)> {
+    fn settings<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(String, &'static str, Bound<'py, PyDict>, LimitsTuple)> {
         let settings = self.index.settings();
         let options = PyDict::new(py);
         for (name, value) in &settings.options {
@@ -162,12 +179,18 @@ impl NativeIndex {
     }
 
     /// Adds a list of `(id, expression)`; returns the rows that can never match.
-    fn add_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, expressions: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    fn add_many(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        expressions: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<usize>> {
         let mut batch = Vec::with_capacity(ids.len().unwrap_or(0));
         for (row, (id, expression)) in ids.try_iter()?.zip(expressions.try_iter()?).enumerate() {
             let named = |error| with_row(py, error, row);
             let (id, expression) = (id?, expression?);
-            batch.push((id_from_python(&id).map_err(named)?, source_from_python(&expression).map_err(named)?));
+            batch
+                .push((id_from_python(&id).map_err(named)?, source_from_python(&expression).map_err(named)?));
         }
         py.detach(|| self.index.add_many(batch)).map_err(|error| exception(py, error))
     }
@@ -177,14 +200,16 @@ impl NativeIndex {
         let reader = batches(data)?;
         let result = py.detach(|| -> Result<Vec<usize>, ArrowFault> {
             let mut batch = Vec::new();
+            let schema = reader.schema();
+            let (ids, texts) = (position(&schema, "id")?, position(&schema, "expression")?);
             for columns in reader {
                 let columns = columns.map_err(ArrowFault::Arrow)?;
-                let (ids, texts) = (column(&columns, "id")?, column(&columns, "expression")?);
                 for row in 0..columns.num_rows() {
                     let number = batch.len();
-                    let fault = |error: Error| error.at_row(number);
-                    let id = arrow_id(ids, row).map_err(fault)?;
-                    let text = arrow_text(texts, row, "expression").map_err(fault)?;
+                    let id = arrow_id(columns.column(ids), row)
+                        .map_err(|message| ArrowFault::Id(number, message))?;
+                    let text = arrow_text(columns.column(texts), row, "expression");
+                    let text = text.map_err(|message| Error::Expression(message).at_row(number))?;
                     batch.push((id, Source::from(text)));
                 }
             }
@@ -193,7 +218,12 @@ impl NativeIndex {
         result.map_err(|fault| fault.exception(py))
     }
 
-    fn replace(&self, py: Python<'_>, id: &Bound<'_, PyAny>, expression: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn replace(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        expression: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
         let (id, source) = (id_from_python(id)?, source_from_python(expression)?);
         py.detach(|| self.index.replace(&id, source)).map_err(|error| exception(py, error))
     }
@@ -228,7 +258,9 @@ impl NativeIndex {
     fn match_event<'py>(&self, py: Python<'py>, event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let ids = self.with_rows(
             py,
-            |schema, rows| read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None)),
+            |schema, rows| {
+                read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None))
+            },
             |schema, rows| self.index.match_row(schema, rows, 0),
         )?;
         self.ids(py, &ids)
@@ -311,7 +343,9 @@ impl NativeIndex {
         }
         let best = self.with_rows(
             py,
-            |schema, rows| read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None)),
+            |schema, rows| {
+                read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None))
+            },
             |schema, rows| self.index.top_k(schema, rows, 0, k, &event_weights),
         )?;
         let best = best.map_err(|error| exception(py, error))?;
@@ -426,27 +460,44 @@ fn options_from_python(options: &Bound<'_, PyDict>) -> PyResult<Options> {
     Ok(known)
 }
 
-fn column<'b>(batch: &'b arrow_array::RecordBatch, name: &str) -> Result<&'b ArrayRef, Error> {
-    batch.column_by_name(name).ok_or_else(|| {
-        Error::Expression(format!("the Arrow data has no column {name:?}; it needs the columns id and expression"))
+/// The place of a column that `add_many` needs.
+fn position(schema: &arrow_schema::Schema, name: &str) -> Result<usize, Error> {
+    schema.index_of(name).map_err(|_| {
+        Error::Expression(format!(
+            "the Arrow data has no column {name:?}; it needs the columns id and expression"
+        ))
     })
 }
 
-fn arrow_id(ids: &ArrayRef, row: usize) -> Result<Id, Error> {
-    match ids.data_type() {
-        _ if ids.is_null(row) => Err(Error::Expression("the id is null".into())),
-        DataType::Int64 => Ok(Id::Int(ids.as_primitive::<Int64Type>().value(row))),
-        DataType::Int32 => Ok(Id::Int(ids.as_primitive::<arrow_array::types::Int32Type>().value(row).into())),
-        _ => arrow_text(ids, row, "id").map(Id::from),
-    }
+fn arrow_id(ids: &ArrayRef, row: usize) -> Result<Id, String> {
+    let int = match ids.data_type() {
+        _ if ids.is_null(row) => return Err("the id is null".into()),
+        DataType::Int8 => i64::from(ids.as_primitive::<Int8Type>().value(row)),
+        DataType::Int16 => i64::from(ids.as_primitive::<Int16Type>().value(row)),
+        DataType::Int32 => i64::from(ids.as_primitive::<Int32Type>().value(row)),
+        DataType::Int64 => ids.as_primitive::<Int64Type>().value(row),
+        DataType::UInt8 => i64::from(ids.as_primitive::<UInt8Type>().value(row)),
+        DataType::UInt16 => i64::from(ids.as_primitive::<UInt16Type>().value(row)),
+        DataType::UInt32 => i64::from(ids.as_primitive::<UInt32Type>().value(row)),
+        DataType::UInt64 => {
+            let id = ids.as_primitive::<UInt64Type>().value(row);
+            i64::try_from(id).map_err(|_| format!("the id {id} does not fit 64 bits"))?
+        }
+        _ => return arrow_text(ids, row, "id").map(Id::from),
+    };
+    Ok(Id::Int(int))
 }
 
-fn arrow_text<'b>(texts: &'b ArrayRef, row: usize, name: &str) -> Result<&'b str, Error> {
-    match texts.data_type() {
-        _ if texts.is_null(row) => Err(Error::Expression(format!("the {name} is null"))),
-        DataType::Utf8 => Ok(texts.as_string::<i32>().value(row)),
-        DataType::LargeUtf8 => Ok(texts.as_string::<i64>().value(row)),
-        DataType::Utf8View => Ok(texts.as_string_view().value(row)),
-        other => Err(Error::Expression(format!("the column {name:?} is of Arrow type {other}, which it must not be"))),
-    }
+fn arrow_text<'b>(texts: &'b ArrayRef, row: usize, name: &str) -> Result<&'b str, String> {
+    let text = match texts.data_type() {
+        _ if texts.is_null(row) => return Err(format!("the {name} is null")),
+        DataType::Utf8 => texts.as_string::<i32>().value(row),
+        DataType::LargeUtf8 => texts.as_string::<i64>().value(row),
+        DataType::Utf8View => texts.as_string_view().value(row),
+        other => {
+            return Err(format!("the column {name:?} is of Arrow type {other}; cast it to strings"));
+        }
+    };
+    // Arrow data from outside is only said to be UTF-8; reading it checks nothing.
+    std::str::from_utf8(text.as_bytes()).map_err(|_| format!("the {name} is not UTF-8"))
 }

@@ -3,7 +3,9 @@
 
 use crate::arrow::{array_capsules, stream_capsule, unreadable};
 use crate::id::id_to_python;
-use arrow_array::{Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch, cast::AsArray, types::Int64Type};
+use arrow_array::{
+    Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch, cast::AsArray, types::Int64Type,
+};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Schema};
 use pyo3::exceptions::{PyBufferError, PyIndexError};
@@ -73,8 +75,11 @@ impl NativeArray {
             (*view).ndim = 1;
             (*view).shape =
                 if asked(ffi::PyBUF_ND) { this.shape.as_ptr().cast_mut() } else { std::ptr::null_mut() };
-            (*view).strides =
-                if asked(ffi::PyBUF_STRIDES) { this.strides.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+            (*view).strides = if asked(ffi::PyBUF_STRIDES) {
+                this.strides.as_ptr().cast_mut()
+            } else {
+                std::ptr::null_mut()
+            };
             (*view).suboffsets = std::ptr::null_mut();
             (*view).internal = std::ptr::null_mut();
             (*view).obj = slf.into_any().into_ptr();
@@ -170,7 +175,10 @@ impl NativeMatches {
                 Field::new("event", arrow_schema::DataType::Int64, false),
                 Field::new("id", self.ids.data_type().clone(), false),
             ];
-            RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![Arc::new(Int64Array::from(events)), self.ids.clone()])
+            RecordBatch::try_new(
+                Arc::new(Schema::new(fields)),
+                vec![Arc::new(Int64Array::from(events)), self.ids.clone()],
+            )
         };
         let batch = batch(events).map_err(unreadable)?;
         stream_capsule(py, batch.schema(), batch)

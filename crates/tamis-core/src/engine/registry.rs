@@ -73,7 +73,10 @@ impl EngineInfo {
     pub fn create(&self, options: &Options, limits: &Limits) -> Result<Box<dyn Engine>> {
         if let Some(unknown) = options.keys().find(|name| !self.options.contains(&name.as_str())) {
             let known = if self.options.is_empty() { "none".into() } else { self.options.join(", ") };
-            return Err(Error::Option(format!("engine {} has no option {unknown:?}; it takes: {known}", self.name)));
+            return Err(Error::Option(format!(
+                "engine {} has no option {unknown:?}; it takes: {known}",
+                self.name
+            )));
         }
         (self.build)(options, limits)
     }

@@ -139,7 +139,8 @@ impl Engine for Scan {
     }
 
     fn memory(&self) -> usize {
-        let heap: usize = self.steps.iter().map(|step| if let Step::Test(p) = step { p.heap() } else { 0 }).sum();
+        let heap: usize =
+            self.steps.iter().map(|step| if let Step::Test(p) = step { p.heap() } else { 0 }).sum();
         self.steps.capacity() * size_of::<Step>()
             + self.programs.capacity() * size_of::<Program>()
             + self.places.capacity() * size_of::<u32>()

@@ -81,7 +81,11 @@ fn resolve(
             read
         } else {
             Box::new(move |row, rows| {
-                if parents.iter().any(|parent| parent.is_null(row)) { Ok(Slot::Missing) } else { read(row, rows) }
+                if parents.iter().any(|parent| parent.is_null(row)) {
+                    Ok(Slot::Missing)
+                } else {
+                    read(row, rows)
+                }
             })
         };
         columns.push(Column { name: name.clone(), attribute, read });
@@ -118,7 +122,10 @@ fn reader(array: &ArrayRef) -> Result<CellReader, String> {
     macro_rules! times {
         ($type:ty, $factor:expr) => {
             cells!(array.as_primitive::<$type>(), |value, _rows| {
-                value.checked_mul($factor).map(Slot::Time).ok_or_else(|| format!("the time {value} does not fit 64 bits of microseconds"))
+                value
+                    .checked_mul($factor)
+                    .map(Slot::Time)
+                    .ok_or_else(|| format!("the time {value} does not fit 64 bits of microseconds"))
             })
         };
     }
@@ -133,7 +140,9 @@ fn reader(array: &ArrayRef) -> Result<CellReader, String> {
         DataType::UInt16 => ints!(UInt16Type),
         DataType::UInt32 => ints!(UInt32Type),
         DataType::UInt64 => cells!(array.as_primitive::<UInt64Type>(), |value, _rows| {
-            i64::try_from(value).map(Slot::Int).map_err(|_| format!("the integer {value} does not fit 64 bits with a sign"))
+            i64::try_from(value)
+                .map(Slot::Int)
+                .map_err(|_| format!("the integer {value} does not fit 64 bits with a sign"))
         }),
         DataType::Float16 => {
             cells!(array.as_primitive::<Float16Type>(), |value, _rows| Ok(Rows::float_slot(f64::from(value))))
@@ -141,12 +150,16 @@ fn reader(array: &ArrayRef) -> Result<CellReader, String> {
         DataType::Float32 => {
             cells!(array.as_primitive::<Float32Type>(), |value, _rows| Ok(Rows::float_slot(f64::from(value))))
         }
-        DataType::Float64 => cells!(array.as_primitive::<Float64Type>(), |value, _rows| Ok(Rows::float_slot(value))),
+        DataType::Float64 => {
+            cells!(array.as_primitive::<Float64Type>(), |value, _rows| Ok(Rows::float_slot(value)))
+        }
         DataType::Utf8 => cells!(array.as_string::<i32>(), |value, rows| text(value, rows)),
         DataType::LargeUtf8 => cells!(array.as_string::<i64>(), |value, rows| text(value, rows)),
         DataType::Utf8View => cells!(array.as_string_view(), |value, rows| text(value, rows)),
         DataType::Date32 => cells!(array.as_primitive::<Date32Type>(), |value, _rows| {
-            time::micros_of_date(value).map(Slot::Time).ok_or_else(|| format!("the date {value} does not fit 64 bits of microseconds"))
+            time::micros_of_date(value)
+                .map(Slot::Time)
+                .ok_or_else(|| format!("the date {value} does not fit 64 bits of microseconds"))
         }),
         DataType::Date64 => times!(Date64Type, 1_000),
         DataType::Timestamp(TimeUnit::Second, _) => times!(TimestampSecondType, 1_000_000),
@@ -216,7 +229,12 @@ fn element_reader(values: &ArrayRef) -> Result<CellReader, String> {
     }
 }
 
-fn list(is_null: bool, range: std::ops::Range<usize>, elements: &CellReader, rows: &mut Rows) -> Result<Slot, String> {
+fn list(
+    is_null: bool,
+    range: std::ops::Range<usize>,
+    elements: &CellReader,
+    rows: &mut Rows,
+) -> Result<Slot, String> {
     if is_null {
         return Ok(Slot::Missing);
     }

@@ -91,7 +91,8 @@ impl Rows {
             self.places.resize(index + 1, 0);
         }
         let place = self.places[index] as usize;
-        if place >= self.open_start() && self.cells.get(place).is_some_and(|cell| cell.attribute == attribute) {
+        if place >= self.open_start() && self.cells.get(place).is_some_and(|cell| cell.attribute == attribute)
+        {
             self.cells[place].slot = slot;
         } else if slot != Slot::Missing {
             self.places[index] = self.cells.len() as u32;
@@ -103,7 +104,10 @@ impl Rows {
     pub fn text_slot(&mut self, text: &str) -> Result<Slot> {
         let (start, len) = (self.text.len(), text.len());
         if start + len > u32::MAX as usize {
-            return Err(Error::Event { attribute: None, message: "more than 4 GiB of text in one batch".into() });
+            return Err(Error::Event {
+                attribute: None,
+                message: "more than 4 GiB of text in one batch".into(),
+            });
         }
         self.text.push_str(text);
         Ok(Slot::Text { start: start as u32, len: len as u32 })
@@ -148,7 +152,9 @@ impl Rows {
             Slot::Int(value) => Value::Int(value),
             Slot::Float(value) => Value::Float(value),
             Slot::Time(value) => Value::Time(value),
-            Slot::Text { start, len } => Value::Text(&self.text[start as usize..start as usize + len as usize]),
+            Slot::Text { start, len } => {
+                Value::Text(&self.text[start as usize..start as usize + len as usize])
+            }
             Slot::List(list) => Value::List(list),
             Slot::Other => Value::Other,
         }
@@ -176,7 +182,10 @@ impl ElementsWriter {
     pub fn finish(self, rows: &Rows) -> Result<Slot> {
         match (u32::try_from(self.start), u32::try_from(rows.elements.len() - self.start)) {
             (Ok(start), Ok(len)) => Ok(Slot::List(ListRef { start, len })),
-            _ => Err(Error::Event { attribute: None, message: "more than 4 billion list elements in one batch".into() }),
+            _ => Err(Error::Event {
+                attribute: None,
+                message: "more than 4 billion list elements in one batch".into(),
+            }),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::value::Literal;
 use ipnet::IpNet;
 use smol_str::SmolStr;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// A Boolean expression over an event's attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +86,7 @@ pub enum Op {
         /// `NOT LIKE` and the like.
         negated: bool,
         /// What the string is matched with.
-        pattern: TextPattern,
+        pattern: Arc<TextPattern>,
     },
     /// `in_cidr(attr, '10.0.0.0/8', ...)`.
     InCidr(Vec<IpNet>),
@@ -162,25 +163,44 @@ pub enum Connective {
 
 impl Expr {
     /// Joins expressions, splicing in operands of the same connective: all four are associative.
-    pub fn join(connective: Connective, operands: Vec<Expr>) -> Expr {
-        let mut flat = Vec::with_capacity(operands.len());
-        for operand in operands {
-            match (connective, operand) {
-                (Connective::And, Expr::And(inner))
-                | (Connective::Or, Expr::Or(inner))
-                | (Connective::Xor, Expr::Xor(inner))
-                | (Connective::Xnor, Expr::Xnor(inner)) => flat.extend(inner),
-                (_, other) => flat.push(other),
-            }
+    pub fn join(connective: Connective, mut operands: Vec<Expr>) -> Expr {
+        if operands.len() == 1 {
+            return operands.swap_remove(0);
         }
-        if flat.len() == 1 {
-            return flat.swap_remove(0);
+        if operands.iter().any(|operand| operand.connective() == Some(connective)) {
+            operands = operands
+                .into_iter()
+                .flat_map(|operand| {
+                    if operand.connective() == Some(connective) {
+                        operand.into_children()
+                    } else {
+                        vec![operand]
+                    }
+                })
+                .collect();
         }
         match connective {
-            Connective::And => Expr::And(flat),
-            Connective::Or => Expr::Or(flat),
-            Connective::Xor => Expr::Xor(flat),
-            Connective::Xnor => Expr::Xnor(flat),
+            Connective::And => Expr::And(operands),
+            Connective::Or => Expr::Or(operands),
+            Connective::Xor => Expr::Xor(operands),
+            Connective::Xnor => Expr::Xnor(operands),
+        }
+    }
+
+    fn connective(&self) -> Option<Connective> {
+        match self {
+            Expr::And(_) => Some(Connective::And),
+            Expr::Or(_) => Some(Connective::Or),
+            Expr::Xor(_) => Some(Connective::Xor),
+            Expr::Xnor(_) => Some(Connective::Xnor),
+            Expr::Const(_) | Expr::Condition(_) | Expr::Not(_) => None,
+        }
+    }
+
+    fn into_children(self) -> Vec<Expr> {
+        match self {
+            Expr::And(operands) | Expr::Or(operands) | Expr::Xor(operands) | Expr::Xnor(operands) => operands,
+            other => vec![other],
         }
     }
 

@@ -182,7 +182,9 @@ impl Op {
                 let below = value.compare(high).map_or(Truth::Unknown, |order| Truth::of(order.is_le()));
                 (above.min(below), *negated)
             }
-            Op::In { negated, literals } => (any(literals.iter().map(|literal| equals(value, literal))), *negated),
+            Op::In { negated, literals } => {
+                (any(literals.iter().map(|literal| equals(value, literal))), *negated)
+            }
             Op::Matches { negated, pattern } => (text(value, |text| Some(pattern.matches(text))), *negated),
             Op::InCidr(networks) => (text(value, |text| in_networks(text, networks)), false),
             Op::IsTrue => (equals(value, &Literal::Bool(true)), false),

@@ -12,9 +12,13 @@ pub(super) enum Kind {
     /// A reserved word.
     Keyword(Keyword),
     /// `"name"` or `` `name` ``; whether a doubled quote stands in it.
-    QuotedName { doubled: bool },
+    QuotedName {
+        doubled: bool,
+    },
     /// `'text'`; whether a doubled quote stands in it.
-    String { doubled: bool },
+    String {
+        doubled: bool,
+    },
     /// Digits only, with or without a minus sign.
     Integer,
     /// With a point or an exponent.
@@ -133,7 +137,9 @@ impl<'t> Lexer<'t> {
             (b'"', _) => return self.quoted(b'"', "a closing \"", |doubled| Kind::QuotedName { doubled }),
             (b'`', _) => return self.quoted(b'`', "a closing `", |doubled| Kind::QuotedName { doubled }),
             (b'0'..=b'9', _) | (b'-' | b'+' | b'.', Some(b'0'..=b'9')) => self.number(),
-            (b'-' | b'+', Some(b'.')) if bytes.get(start + 2).is_some_and(u8::is_ascii_digit) => self.number(),
+            (b'-' | b'+', Some(b'.')) if bytes.get(start + 2).is_some_and(u8::is_ascii_digit) => {
+                self.number()
+            }
             (b'.', _) => (Kind::Dot, 1),
             _ => match self.word() {
                 0 => {
@@ -185,7 +191,12 @@ impl<'t> Lexer<'t> {
         (kind, length)
     }
 
-    fn quoted(&mut self, quote: u8, expected: &str, kind: impl Fn(bool) -> Kind) -> Result<Token, ParseError> {
+    fn quoted(
+        &mut self,
+        quote: u8,
+        expected: &str,
+        kind: impl Fn(bool) -> Kind,
+    ) -> Result<Token, ParseError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut doubled = false;

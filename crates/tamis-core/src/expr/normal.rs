@@ -9,7 +9,7 @@ use super::set::{Cut, OrderedSet, ValueSet};
 use crate::event::{Event, Slot};
 use crate::number::Number;
 use crate::schema::AttrId;
-use crate::value::Value;
+use crate::value::{Kind, Value};
 use ipnet::IpNet;
 use smol_str::SmolStr;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ pub struct Predicate {
     pub test: Test,
 }
 
-/// The accepted values. The first three are the common shapes of a set, kept inline.
+/// The accepted values. The first four are the common shapes of a set, kept inline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Test {
     /// One range of numbers, both ends included. Open bounds became their neighbours, which is exact because
@@ -117,6 +117,13 @@ pub enum Test {
         /// Lowest accepted.
         low: Number,
         /// Highest accepted.
+        high: Number,
+    },
+    /// All numbers but one range, whose ends belong to it: `!=` and `NOT BETWEEN`.
+    Outside {
+        /// Numbers below are accepted.
+        low: Number,
+        /// Numbers above are accepted.
         high: Number,
     },
     /// One range of instants, both ends included.
@@ -157,8 +164,12 @@ impl Predicate {
         let slot = event.slot(self.attribute);
         match (self.over, slot) {
             (Over::Value, slot) => self.test.accepts(slot, event),
-            (Over::AnyElement, Slot::List(list)) => event.elements(list).any(|value| self.test.accepts_value(value)),
-            (Over::AllElements, Slot::List(list)) => event.elements(list).all(|value| self.test.accepts_value(value)),
+            (Over::AnyElement, Slot::List(list)) => {
+                event.elements(list).any(|value| self.test.accepts_value(value))
+            }
+            (Over::AllElements, Slot::List(list)) => {
+                event.elements(list).all(|value| self.test.accepts_value(value))
+            }
             _ => false,
         }
     }
@@ -183,7 +194,10 @@ impl Test {
             (Test::Number { low: Number::Int(low), high: Number::Int(high) }, Slot::Int(value)) => {
                 *low <= value && value <= *high
             }
-            (Test::Number { .. } | Test::Text(_), Slot::Missing) => false,
+            (Test::Outside { low: Number::Int(low), high: Number::Int(high) }, Slot::Int(value)) => {
+                value < *low || *high < value
+            }
+            (Test::Number { .. } | Test::Outside { .. } | Test::Text(_), Slot::Missing) => false,
             _ => self.accepts_value(event.resolve(slot)),
         }
     }
@@ -193,6 +207,8 @@ impl Test {
         match (self, value) {
             (Test::Number { low, high }, Value::Int(i)) => (*low..=*high).contains(&Number::Int(i)),
             (Test::Number { low, high }, Value::Float(f)) => (*low..=*high).contains(&Number::Float(f)),
+            (Test::Outside { low, high }, Value::Int(i)) => !(*low..=*high).contains(&Number::Int(i)),
+            (Test::Outside { low, high }, Value::Float(f)) => !(*low..=*high).contains(&Number::Float(f)),
             (Test::Time { low, high }, Value::Time(t)) => (*low..=*high).contains(&t),
             (Test::Text(wanted), Value::Text(text)) => wanted == text,
             (Test::Set(set), value) => set.contains(value),
@@ -214,16 +230,11 @@ impl Test {
     pub fn to_set(&self) -> Option<ValueSet> {
         let mut set = ValueSet::empty();
         match self {
-            Test::Number { low, high } => {
-                let low = (*low != Number::MIN).then(|| Cut { at: *low, after: false });
-                let high = (*high != Number::MAX).then(|| Cut { at: *high, after: true });
-                set.numbers = OrderedSet::between(low, high);
+            Test::Number { low, high } => set.numbers = inclusive(*low, *high, Number::MIN, Number::MAX),
+            Test::Outside { low, high } => {
+                set.numbers = inclusive(*low, *high, Number::MIN, Number::MAX).complement();
             }
-            Test::Time { low, high } => {
-                let low = (*low != i64::MIN).then(|| Cut { at: *low, after: false });
-                let high = (*high != i64::MAX).then(|| Cut { at: *high, after: true });
-                set.times = OrderedSet::between(low, high);
-            }
+            Test::Time { low, high } => set.times = inclusive(*low, *high, i64::MIN, i64::MAX),
             Test::Text(text) => set.texts = OrderedSet::points(vec![text.clone()]),
             Test::Set(inner) => return Some((**inner).clone()),
             Test::Pattern { .. } | Test::Cidr { .. } => return None,
@@ -232,32 +243,55 @@ impl Test {
     }
 }
 
+/// The values from `low` to `high`; bounds at the ends of the domain are no cuts.
+fn inclusive<T: Ord + Clone>(low: T, high: T, min: T, max: T) -> OrderedSet<T> {
+    let low = (low != min).then_some(Cut { at: low, after: false });
+    let high = (high != max).then_some(Cut { at: high, after: true });
+    OrderedSet::between(low, high)
+}
+
 impl From<ValueSet> for Test {
     /// The most compact form of a set that is neither empty nor everything.
     fn from(set: ValueSet) -> Test {
-        let bare = ValueSet::empty();
-        let only_numbers = ValueSet { numbers: OrderedSet::empty(), ..set.clone() } == bare;
-        if only_numbers && let (Some((low, high)), None) = first_two(set.numbers.ranges()) {
-            return Test::Number {
-                low: low.map_or(Number::MIN, |cut| if cut.after { cut.at.next_up() } else { cut.at }),
-                high: high.map_or(Number::MAX, |cut| if cut.after { cut.at } else { cut.at.next_down() }),
-            };
-        }
-        let only_times = ValueSet { times: OrderedSet::empty(), ..set.clone() } == bare;
-        if only_times && let (Some((low, high)), None) = first_two(set.times.ranges()) {
-            return Test::Time {
-                low: low.map_or(i64::MIN, |cut| cut.at.saturating_add(i64::from(cut.after))),
-                high: high.map_or(i64::MAX, |cut| cut.at.saturating_sub(i64::from(!cut.after))),
-            };
-        }
-        let only_texts = ValueSet { texts: OrderedSet::empty(), ..set.clone() } == bare;
-        if only_texts && let (Some((Some(low), Some(high))), None) = first_two(set.texts.ranges()) {
-            if low.at == high.at {
-                return Test::Text(low.at.clone());
+        match set.only_kind() {
+            Some(Kind::Number) => match first_two(set.numbers.ranges()) {
+                (Some((low, high)), None) => {
+                    return Test::Number { low: lowest_number(low), high: highest_number(high) };
+                }
+                (Some((None, Some(low))), Some((Some(high), None))) => {
+                    return Test::Outside { low: lowest_number(Some(low)), high: highest_number(Some(high)) };
+                }
+                _ => {}
+            },
+            Some(Kind::Time) => {
+                if let (Some((low, high)), None) = first_two(set.times.ranges()) {
+                    return Test::Time {
+                        low: low.map_or(i64::MIN, |cut| cut.at.saturating_add(i64::from(cut.after))),
+                        high: high.map_or(i64::MAX, |cut| cut.at.saturating_sub(i64::from(!cut.after))),
+                    };
+                }
             }
+            Some(Kind::Text) => {
+                if let (Some((Some(low), Some(high))), None) = first_two(set.texts.ranges())
+                    && low.at == high.at
+                {
+                    return Test::Text(low.at.clone());
+                }
+            }
+            Some(Kind::Bool) | None => {}
         }
         Test::Set(Box::new(set))
     }
+}
+
+/// The first number behind a cut.
+fn lowest_number(cut: Option<&Cut<Number>>) -> Number {
+    cut.map_or(Number::MIN, |cut| if cut.after { cut.at.next_up() } else { cut.at })
+}
+
+/// The last number before a cut.
+fn highest_number(cut: Option<&Cut<Number>>) -> Number {
+    cut.map_or(Number::MAX, |cut| if cut.after { cut.at } else { cut.at.next_down() })
 }
 
 fn first_two<T>(mut items: impl Iterator<Item = T>) -> (Option<T>, Option<T>) {

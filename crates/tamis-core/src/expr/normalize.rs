@@ -14,7 +14,6 @@ use crate::value::Literal;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
 /// What a predicate on a missing attribute is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -230,12 +229,13 @@ impl Builder<'_> {
                 }
                 continue;
             };
-            let merged = kept.iter().enumerate().find_map(|(place, &earlier)| match &self.draft[earlier as usize] {
-                Draft::Leaf(earlier) if earlier.attribute == predicate.attribute => {
-                    merge_predicates(join, earlier, predicate).map(|merged| (place, merged))
-                }
-                _ => None,
-            });
+            let merged =
+                kept.iter().enumerate().find_map(|(place, &earlier)| match &self.draft[earlier as usize] {
+                    Draft::Leaf(earlier) if earlier.attribute == predicate.attribute => {
+                        merge_predicates(join, earlier, predicate).map(|merged| (place, merged))
+                    }
+                    _ => None,
+                });
             match merged {
                 Some((_, Merged::Decides)) => return true,
                 Some((_, Merged::NoChange)) => {}
@@ -343,7 +343,11 @@ fn merge_predicates(join: Join, earlier: &Predicate, later: &Predicate) -> Optio
     Some(match join {
         _ if decides(join, &set) => Merged::Decides,
         _ if set == left => Merged::NoChange,
-        _ => Merged::Predicate(Predicate { attribute: earlier.attribute, over: Over::Value, test: Test::from(set) }),
+        _ => Merged::Predicate(Predicate {
+            attribute: earlier.attribute,
+            over: Over::Value,
+            test: Test::from(set),
+        }),
     })
 }
 
@@ -358,7 +362,9 @@ fn join_two(join: Join, left: &ValueSet, right: &ValueSet) -> ValueSet {
 fn join_sets(join: Join, mut sets: Vec<ValueSet>) -> ValueSet {
     while sets.len() > 1 {
         let pairs = sets.chunks(2);
-        sets = pairs.map(|pair| if let [l, r] = pair { join_two(join, l, r) } else { pair[0].clone() }).collect();
+        sets = pairs
+            .map(|pair| if let [l, r] = pair { join_two(join, l, r) } else { pair[0].clone() })
+            .collect();
     }
     sets.pop().unwrap_or_else(ValueSet::empty)
 }
@@ -378,7 +384,7 @@ enum Accepted {
 
 /// The values for which an operator, or its negation, is TRUE.
 fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted {
-    if let Some(test) = plain_range(op, outer_not) {
+    if let Some(test) = plain_range(op, outer_not, closed_world) {
         return Accepted::Test(test);
     }
     let (negated, mut set) = match op {
@@ -394,7 +400,8 @@ fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted {
         Op::Between { negated, low, high } => {
             let negated = *negated != outer_not;
             let set = if negated {
-                ValueSet::compared(Comparison::Less, low).union(&ValueSet::compared(Comparison::Greater, high))
+                ValueSet::compared(Comparison::Less, low)
+                    .union(&ValueSet::compared(Comparison::Greater, high))
             } else {
                 ValueSet::compared(Comparison::GreaterEqual, low)
                     .intersection(&ValueSet::compared(Comparison::LessEqual, high))
@@ -410,7 +417,7 @@ fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted {
             let negated = *negated != outer_not;
             let Some(texts) = as_range(pattern) else {
                 let or_missing = negated && closed_world;
-                return Accepted::Test(Test::Pattern { pattern: Arc::new(pattern.clone()), negated, or_missing });
+                return Accepted::Test(Test::Pattern { pattern: pattern.clone(), negated, or_missing });
             };
             let texts = if negated { texts.complement() } else { texts };
             (negated, ValueSet { texts, ..ValueSet::empty() })
@@ -425,22 +432,31 @@ fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted {
     Accepted::Set(set)
 }
 
-/// The two most common predicates, without the detour over sets.
-fn plain_range(op: &Op, outer_not: bool) -> Option<Test> {
-    match op {
-        _ if outer_not => None,
-        Op::Compare(Comparison::Equal, Literal::Number(number)) => Some(Test::Number { low: *number, high: *number }),
-        Op::Compare(Comparison::Equal, Literal::Text(text)) => Some(Test::Text(text.clone())),
-        Op::Compare(Comparison::GreaterEqual, Literal::Number(low)) => {
-            Some(Test::Number { low: *low, high: Number::MAX })
+/// The most common predicates, without the detour over sets. Negated forms of a closed world accept a missing
+/// value too, so they are not among them.
+fn plain_range(op: &Op, outer_not: bool, closed_world: bool) -> Option<Test> {
+    let (low, high, negated) = match op {
+        Op::Compare(Comparison::Equal, Literal::Text(text)) if !outer_not => {
+            return Some(Test::Text(text.clone()));
         }
-        Op::Compare(Comparison::LessEqual, Literal::Number(high)) => {
-            Some(Test::Number { low: Number::MIN, high: *high })
+        Op::Compare(comparison, Literal::Number(at)) => match comparison {
+            Comparison::Equal => (*at, *at, outer_not),
+            Comparison::NotEqual => (*at, *at, !outer_not),
+            _ if outer_not => return None,
+            Comparison::Less => (Number::MIN, at.next_down(), false),
+            Comparison::LessEqual => (Number::MIN, *at, false),
+            Comparison::Greater => (at.next_up(), Number::MAX, false),
+            Comparison::GreaterEqual => (*at, Number::MAX, false),
+        },
+        Op::Between { negated, low: Literal::Number(low), high: Literal::Number(high) } if low <= high => {
+            (*low, *high, *negated != outer_not)
         }
-        Op::Between { negated: false, low: Literal::Number(low), high: Literal::Number(high) } if low <= high => {
-            Some(Test::Number { low: *low, high: *high })
-        }
-        _ => None,
+        _ => return None,
+    };
+    match negated {
+        false => Some(Test::Number { low, high }),
+        true if closed_world => None,
+        true => Some(Test::Outside { low, high }),
     }
 }
 

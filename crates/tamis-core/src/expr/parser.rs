@@ -12,6 +12,7 @@ use ipnet::IpNet;
 use smol_str::SmolStr;
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// Bytes of an attribute's name. An index keeps every prefix of a dotted name and readers recurse once a dot, so a
 /// name of half a megabyte of dots would cost gigabytes and the stack.
@@ -36,7 +37,9 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Expr, ParseError> {
     let (expr, _) = parser.expression(1)?;
     match parser.token.kind {
         Kind::End => Ok(expr),
-        Kind::Caret => Err(parser.unexpected("AND, OR, XOR, XNOR or the end; a weight belongs to a single predicate")),
+        Kind::Caret => {
+            Err(parser.unexpected("AND, OR, XOR, XNOR or the end; a weight belongs to a single predicate"))
+        }
         _ => Err(parser.unexpected("AND, OR, XOR, XNOR or the end of the text")),
     }
 }
@@ -56,9 +59,12 @@ impl<'t> Parser<'t> {
     /// `AND` binds tighter than `XOR`/`XNOR`, which bind tighter than `OR`; `pending` holds one open group a level.
     fn expression(&mut self, depth: usize) -> Parsed<(Expr, usize)> {
         let start = self.token.start;
+        let (mut operand, mut levels) = self.operand(depth)?;
+        if !self.at_connective() {
+            return Ok((operand, levels));
+        }
         let mut pending = Pending::default();
         loop {
-            let (operand, levels) = self.operand(depth)?;
             pending.and.push(operand, levels);
             match self.token.kind {
                 Kind::Keyword(Keyword::And) => {}
@@ -68,10 +74,16 @@ impl<'t> Parser<'t> {
                 _ => break,
             }
             self.advance()?;
+            (operand, levels) = self.operand(depth)?;
         }
         let (expr, levels) = pending.finish();
         self.check_depth(start, levels)?;
         Ok((expr, levels))
+    }
+
+    fn at_connective(&self) -> bool {
+        use Keyword::{And, Or, Xnor, Xor};
+        matches!(self.token.kind, Kind::Keyword(And | Or | Xor | Xnor))
     }
 
     /// `NOT`s, then a parenthesis or a predicate.
@@ -155,7 +167,8 @@ impl<'t> Parser<'t> {
             }
             Kind::Keyword(Keyword::Is) => {
                 if attribute.quantifier.is_some() {
-                    return Err(self.unexpected("another operator: IS NULL asks about the attribute, not its elements"));
+                    return Err(self
+                        .unexpected("another operator: IS NULL asks about the attribute, not its elements"));
                 }
                 self.advance()?;
                 let negated = self.accept(Keyword::Not)?;
@@ -210,7 +223,8 @@ impl<'t> Parser<'t> {
     fn call(&mut self, name: Token) -> Parsed<Call> {
         let word = self.lexer.raw(name);
         let is = |function: &str| word.eq_ignore_ascii_case(function);
-        let quantifier = [("any", Quantifier::Any), ("all", Quantifier::All)].into_iter().find(|(f, _)| is(f));
+        let quantifier =
+            [("any", Quantifier::Any), ("all", Quantifier::All)].into_iter().find(|(f, _)| is(f));
         let pattern = [
             ("startswith", PatternKind::Prefix),
             ("endswith", PatternKind::Suffix),
@@ -279,7 +293,9 @@ impl<'t> Parser<'t> {
             let part = match self.token.kind {
                 Kind::Word | Kind::QuotedName { .. } => self.name(self.token)?,
                 // Not `!`, `&&` and `||`, which stand for keywords.
-                Kind::Keyword(_) if is_word(self.lexer.raw(self.token)) => Cow::Borrowed(self.lexer.raw(self.token)),
+                Kind::Keyword(_) if is_word(self.lexer.raw(self.token)) => {
+                    Cow::Borrowed(self.lexer.raw(self.token))
+                }
                 _ => return Err(self.unexpected("a name after the dot")),
             };
             name.push('.');
@@ -317,22 +333,28 @@ impl<'t> Parser<'t> {
                 Ok(value) => Literal::Number(Number::Int(value)),
                 Err(_) => return Err(self.unexpected("an integer of 64 bits, or a float such as 1e20")),
             },
-            Kind::Float => match raw.parse().ok().filter(|x: &f64| x.is_finite()).and_then(Number::from_f64) {
-                Some(number) => Literal::Number(number),
-                None => return Err(self.unexpected("a number that fits a 64-bit float")),
-            },
+            Kind::Float => {
+                match raw.parse().ok().filter(|x: &f64| x.is_finite()).and_then(Number::from_f64) {
+                    Some(number) => Literal::Number(number),
+                    None => return Err(self.unexpected("a number that fits a 64-bit float")),
+                }
+            }
             Kind::String { doubled } => Literal::Text(unquote(raw, doubled).into()),
             Kind::Keyword(Keyword::True) => Literal::Bool(true),
             Kind::Keyword(Keyword::False) => Literal::Bool(false),
             Kind::Keyword(Keyword::Null) => {
-                return Err(self.unexpected(format!("{expected}; NULL is no value, write IS NULL or IS NOT NULL")));
+                return Err(
+                    self.unexpected(format!("{expected}; NULL is no value, write IS NULL or IS NOT NULL"))
+                );
             }
             Kind::Word if self.is_instant(token) => {
                 self.advance()?;
                 return self.instant(token);
             }
             Kind::Word | Kind::QuotedName { .. } => {
-                return Err(self.unexpected(format!("{expected}; attributes compare with literals, text stands in single quotes")));
+                return Err(self.unexpected(format!(
+                    "{expected}; attributes compare with literals, text stands in single quotes"
+                )));
             }
             _ => return Err(self.unexpected(expected)),
         };
@@ -349,7 +371,8 @@ impl<'t> Parser<'t> {
     /// The text after `DATE` or `TIMESTAMP`.
     fn instant(&mut self, word: Token) -> Parsed<Literal> {
         let is_date = self.lexer.raw(word).len() == "date".len();
-        let form = if is_date { "a date such as '2026-11-15'" } else { "a timestamp such as '2026-11-15 10:00:00'" };
+        let form =
+            if is_date { "a date such as '2026-11-15'" } else { "a timestamp such as '2026-11-15 10:00:00'" };
         let Kind::String { doubled } = self.token.kind else {
             return Err(self.unexpected(form));
         };
@@ -366,10 +389,11 @@ impl<'t> Parser<'t> {
         Ok(literal)
     }
 
-    fn pattern(&mut self, kind: PatternKind) -> Parsed<TextPattern> {
+    fn pattern(&mut self, kind: PatternKind) -> Parsed<Arc<TextPattern>> {
         let token = self.token;
         let source = self.string("a text in single quotes")?;
         TextPattern::new(kind, &source, self.limits)
+            .map(Arc::new)
             .map_err(|reason| self.lexer.error(token.start, self.lexer.describe(token), reason))
     }
 
@@ -497,7 +521,12 @@ struct Pending {
 
 impl Default for Pending {
     fn default() -> Pending {
-        Pending { and: Group::default(), xor: Group::default(), xor_kind: Connective::Xor, or: Group::default() }
+        Pending {
+            and: Group::default(),
+            xor: Group::default(),
+            xor_kind: Connective::Xor,
+            or: Group::default(),
+        }
     }
 }
 

@@ -118,7 +118,9 @@ fn compile(pattern: &str, fold_case: bool, limits: &Limits) -> Result<Regex, Str
         .nest_limit(100)
         .build()
         .map_err(|error| match error {
-            regex::Error::CompiledTooBig(limit) => format!("a regular expression that compiles to at most {limit} bytes (max_regex_size)"),
+            regex::Error::CompiledTooBig(limit) => {
+                format!("a regular expression that compiles to at most {limit} bytes (max_regex_size)")
+            }
             // The regex crate draws the place of the fault over several lines; its last line is the reason.
             other => {
                 let text = other.to_string();

@@ -133,7 +133,8 @@ impl<T: Ord + Clone> OrderedSet<T> {
     pub fn ranges(&self) -> impl Iterator<Item = (Option<&Cut<T>>, Option<&Cut<T>>)> {
         let skip = usize::from(self.below);
         let first = self.below.then(|| (None, self.cuts.first()));
-        let rest = self.cuts.get(skip..).unwrap_or_default().chunks(2).map(|pair| (pair.first(), pair.get(1)));
+        let rest =
+            self.cuts.get(skip..).unwrap_or_default().chunks(2).map(|pair| (pair.first(), pair.get(1)));
         first.into_iter().chain(rest)
     }
 
@@ -197,7 +198,9 @@ impl ValueSet {
             Literal::Number(number) => set.numbers = OrderedSet::compared(comparison, *number),
             Literal::Text(text) => set.texts = OrderedSet::compared(comparison, text.clone()),
             Literal::Date(_) | Literal::Timestamp(_) => {
-                set.times = literal.micros().map_or_else(OrderedSet::empty, |at| OrderedSet::compared(comparison, at));
+                set.times = literal
+                    .micros()
+                    .map_or_else(OrderedSet::empty, |at| OrderedSet::compared(comparison, at));
             }
         }
         set
@@ -263,12 +266,33 @@ impl ValueSet {
 
     /// Whether no value belongs.
     pub fn is_empty(&self) -> bool {
-        *self == ValueSet::empty()
+        !self.missing && !self.other && self.kinds().next().is_none()
+    }
+
+    /// The one kind that all values of the set are of; `None` if there are several, or others.
+    pub fn only_kind(&self) -> Option<Kind> {
+        let mut kinds = self.kinds();
+        match (self.missing || self.other, kinds.next(), kinds.next()) {
+            (false, kind, None) => kind,
+            _ => None,
+        }
+    }
+
+    /// The kinds of which some value belongs.
+    fn kinds(&self) -> impl Iterator<Item = Kind> {
+        let occupied = [
+            (Kind::Bool, self.bools != [false, false]),
+            (Kind::Number, !self.numbers.is_empty()),
+            (Kind::Time, !self.times.is_empty()),
+            (Kind::Text, !self.texts.is_empty()),
+        ];
+        occupied.into_iter().filter_map(|(kind, any)| any.then_some(kind))
     }
 
     /// Whether every value belongs, the missing one included.
     pub fn is_everything(&self) -> bool {
-        self.missing && ValueSet { missing: false, ..self.clone() } == ValueSet::present()
+        let full = self.numbers.is_full() && self.times.is_full() && self.texts.is_full();
+        self.missing && self.other && self.bools == [true, true] && full
     }
 
     /// Whether a value belongs.
@@ -286,7 +310,8 @@ impl ValueSet {
 
     /// Bytes on the heap, near enough.
     pub fn heap(&self) -> usize {
-        let text: usize = self.texts.cuts.iter().filter(|c| c.at.is_heap_allocated()).map(|c| c.at.len()).sum();
+        let text: usize =
+            self.texts.cuts.iter().filter(|c| c.at.is_heap_allocated()).map(|c| c.at.len()).sum();
         self.numbers.heap() + self.times.heap() + self.texts.heap() + text
     }
 }

@@ -90,7 +90,10 @@ impl Index {
         }
         let (length, checksum) = (header.u64()?, header.u64()?);
         if length != header.0.len() as u64 {
-            return Err(format!("{length} bytes of content announced, {} found: truncated or extended", header.0.len()));
+            return Err(format!(
+                "{length} bytes of content announced, {} found: truncated or extended",
+                header.0.len()
+            ));
         }
         if xxh3_64(header.0) != checksum {
             return Err("the checksum does not fit the content: the file is damaged".into());

@@ -78,7 +78,8 @@ impl Index {
         let state = self.state.read();
         state.check(schema)?;
         let chunks = rows.len().div_ceil(CHUNK);
-        let workers = threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        let workers =
+            threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
         let found = match workers.min(chunks) {
             0 | 1 => vec![self.match_range(&state, rows, 0..rows.len(), ordered)],
             workers => self.match_in_parallel(&state, rows, chunks, workers, ordered),

@@ -82,13 +82,21 @@ impl Expr {
     pub fn explain_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Explanation {
         let mut slots = EventSlots::default();
         let event = slots.load(rows, row, schema.len());
-        self.explain(crate::expr::Context { schema, event: &event, missing_is_false: missing == Missing::False })
+        self.explain(crate::expr::Context {
+            schema,
+            event: &event,
+            missing_is_false: missing == Missing::False,
+        })
     }
 
     /// Evaluates the expression by itself; `schema` is the one the rows were read with.
     pub fn evaluate_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Truth {
         let mut slots = EventSlots::default();
         let event = slots.load(rows, row, schema.len());
-        self.truth(crate::expr::Context { schema, event: &event, missing_is_false: missing == Missing::False })
+        self.truth(crate::expr::Context {
+            schema,
+            event: &event,
+            missing_is_false: missing == Missing::False,
+        })
     }
 }

@@ -219,7 +219,10 @@ impl Subscriptions {
                 return Err(format!("subscriptions: id {} does not lead to its number", subscription.id));
             }
             if (subscription.standing == Standing::Always) != self.always.contains(&sub) {
-                return Err(format!("subscriptions: the list of tautologies is wrong about {}", subscription.id));
+                return Err(format!(
+                    "subscriptions: the list of tautologies is wrong about {}",
+                    subscription.id
+                ));
             }
         }
         Ok(())

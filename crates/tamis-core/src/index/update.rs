@@ -41,9 +41,9 @@ impl Index {
         let mut added: Vec<SubId> = Vec::new();
         for (row, (id, source)) in batch.into_iter().enumerate() {
             let number = state.subscriptions.next_number();
-            let inserted = self
-                .parsed(source)
-                .and_then(|(text, expr)| state.insert(id, text, &expr, &mut normalizer, self.settings.missing));
+            let inserted = self.parsed(source).and_then(|(text, expr)| {
+                state.insert(id, text, &expr, &mut normalizer, self.settings.missing)
+            });
             match (inserted, number) {
                 (Ok(standing), Some(number)) => {
                     added.push(number);

@@ -1,0 +1,66 @@
+//! Events as tests write them down, and their way into rows.
+
+use tamis_core::Schema;
+use tamis_core::event::{Rows, Slot};
+use tamis_core::expr::{Expr, Missing, Truth};
+
+/// A value of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    Missing,
+    Bool(bool),
+    Int(i64),
+    /// NaN included.
+    Float(f64),
+    Text(String),
+    /// Microseconds since the epoch.
+    Time(i64),
+    List(Vec<Given>),
+    /// A nested object.
+    Object,
+}
+
+/// Attributes and their values; the last of equal names wins.
+pub type GivenEvent = Vec<(String, Given)>;
+
+/// Appends the event as a row, leaving out what the schema does not know.
+pub fn write_row(event: &GivenEvent, schema: &Schema, rows: &mut Rows) {
+    for (name, value) in event {
+        if let Some(attribute) = schema.get(name) {
+            let slot = slot_of(value, rows);
+            rows.set(attribute, slot);
+        }
+    }
+    rows.finish_row();
+}
+
+fn slot_of(value: &Given, rows: &mut Rows) -> Slot {
+    match value {
+        Given::Missing => Slot::Missing,
+        Given::Bool(value) => Slot::Bool(*value),
+        Given::Int(value) => Slot::Int(*value),
+        Given::Float(value) => Rows::float_slot(*value),
+        Given::Text(text) => rows.text_slot(text).expect("little text"),
+        Given::Time(micros) => Slot::Time(*micros),
+        Given::Object => Slot::Other,
+        Given::List(elements) => {
+            let mut list = rows.list();
+            for element in elements {
+                let slot = match element {
+                    Given::List(_) => Slot::Other,
+                    scalar => slot_of(scalar, rows),
+                };
+                list.push(rows, slot);
+            }
+            list.finish(rows).expect("few elements")
+        }
+    }
+}
+
+/// What the reference evaluation says of an expression.
+pub fn truth(expr: &Expr, event: &GivenEvent, missing: Missing) -> Truth {
+    let schema = expr.schema();
+    let mut rows = Rows::default();
+    write_row(event, &schema, &mut rows);
+    expr.evaluate_row(&schema, &rows, 0, missing)
+}

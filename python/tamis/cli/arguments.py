@@ -1,0 +1,84 @@
+"""Arguments that several subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tamis.files.formats import EventsFormat, RulesFormat
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+FORMATS = """rules, by file ending (or --rules-format):
+  .txt, other  one expression per line; its id is the line number. If the first rule reads
+               id<TAB>expression, all are read so. Blank lines, # and -- lines are skipped
+  .tsv         id<TAB>expression
+  .jsonl       {"id": "ad-1", "expression": "age > 30"}; also .ndjson, .json
+  .csv         columns expression and, if wanted, id (else the row number)
+  .parquet     the same columns
+
+events, by file ending (or --events-format):
+  .jsonl       one JSON object per line; also .ndjson, .json and unknown endings
+  .csv         one event per row under a header; types are inferred per column, ISO dates and
+               timestamps included; an empty cell is a missing value
+  .parquet     one event per row
+  -            JSON lines from standard input, matched as they come
+
+Events are numbered from 1: by line in JSON lines (so blank lines count), by row in tables.
+"""
+
+
+def add_command(
+    commands: Commands, name: str, summary: str, description: str, epilog: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand whose help keeps the line breaks of its texts."""
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add RULES and EVENTS, their formats, and how a missing attribute counts."""
+    parser.add_argument("rules", metavar="RULES", help="the file of expressions")
+    parser.add_argument("events", metavar="EVENTS", help="the file of events, or - for stdin")
+    parser.add_argument(
+        "--rules-format",
+        type=RulesFormat,
+        choices=list(RulesFormat),
+        metavar="FORMAT",
+        help=f"one of {', '.join(RulesFormat)}; follows from the file ending",
+    )
+    parser.add_argument(
+        "--events-format",
+        type=EventsFormat,
+        choices=list(EventsFormat),
+        metavar="FORMAT",
+        help=f"one of {', '.join(EventsFormat)}; follows from the file ending",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=["unknown", "false"],
+        default="unknown",
+        help="what a predicate on a missing attribute is: unknown as in SQL (default), or false",
+    )
+
+
+def at_least_one(text: str) -> int:
+    """Read a number from 1 up, for argparse.
+
+    >>> at_least_one("12")
+    12
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text!r}")
+    return number

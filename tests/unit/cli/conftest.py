@@ -1,0 +1,48 @@
+"""Files to run the command line on, and a way to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tamis.cli import main
+
+RULES = """# id = line number
+age between 18 and 35 and country in ('US', 'DE')
+not device = 'tv'
+
+age > 30 ^ 2.5
+"""
+
+EVENTS = """{"name": "ann", "age": 24, "country": "US", "device": "phone"}
+{"name": "bob", "age": 33, "country": "DE"}
+
+{"name": "cy", "age": 70, "country": "FR", "device": "tv"}
+{"name": "dee"}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with rules.txt and events.jsonl, so that messages have short paths."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rules.txt").write_text(RULES, encoding="utf-8")
+    (tmp_path / "events.jsonl").write_text(EVENTS, encoding="utf-8")
+    return tmp_path
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line; give its exit code, stdout and stderr."""
+
+    def run_main(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run_main

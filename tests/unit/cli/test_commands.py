@@ -1,0 +1,71 @@
+"""``tamis engines``, ``tamis demo``, help and version."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_engines(run: Run) -> None:
+    code, out, _ = run("engines")
+    assert code == 0 and "scan" in out and "takes" in out
+    code, out, _ = run("engines", "--json")
+    assert "scan" in [engine["name"] for engine in objects(out)]
+
+
+def test_demo_shows_everything_it_promises(run: Run) -> None:
+    code, out, err = run("demo")
+    assert (code, err) == (0, "")
+    assert "\x1b" not in out
+    for part in ("31 rules", "200 events", "Why does", "A near miss", "best?", "What to try next"):
+        assert part in out
+    assert out.splitlines()[-1].startswith("200 events, 31 rules: ")
+
+
+def test_every_rule_of_the_demo_matches_something(run: Run, files: Path) -> None:
+    import tamis.cli
+
+    data = Path(tamis.cli.__file__).parent / "demo_data"
+    _, out, err = run("match", str(data / "rules.tsv"), str(data / "events.jsonl"), "--json")
+    matched = {id for record in objects(out) for id in record["ids"]}
+    assert (len(matched), err) == (31, "")
+
+
+@pytest.mark.parametrize("command", ["match", "explain", "engines", "demo"])
+def test_help_has_examples(run: Run, command: str) -> None:
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"examples:\n  tamis {command}" in out
+
+
+def test_help_says_how_commands_end_and_events_are_numbered(run: Run) -> None:
+    _, out, _ = run("match", "--help")
+    assert "exit codes:" in out
+    assert "Events are numbered from 1" in out
+
+
+def test_version(run: Run) -> None:
+    code, out, _ = run("--version")
+    assert code == 0
+    assert out.startswith("tamis ") and out.strip()[-1].isdigit()
+
+
+def test_help_and_json_need_neither_pyarrow_nor_rich(files: Path) -> None:
+    script = (
+        "import sys\nfrom tamis.cli import main\n"
+        "main(['--help']); main(['match', 'rules.txt', 'events.jsonl', '--json'])\n"
+        "assert not {'pyarrow', 'rich', 'numpy', 'pandas'} & set(sys.modules), sorted(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
