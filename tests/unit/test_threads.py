@@ -38,7 +38,7 @@ def test_batches_appear_and_replacements_change_as_a_whole() -> None:
     def update() -> None:
         try:
             for round in range(ROUNDS):
-                # Each round brings an attribute that no expression has named, so that events must be read anew.
+                # Each round brings an attribute that is new to the index, so that events must be read anew.
                 index.add_many(batch, [f"a = 1 and (b{round} is null or c = {i})" for i in range(20)])
                 index.replace("switch", "a = 1 and not a = 2" if round % 2 else "a = 1")
                 for id in batch:

@@ -13,7 +13,7 @@ pub enum Error {
     #[error("{0}")]
     Expression(String),
     /// An id that the index already holds.
-    #[error("id {0} is already in the index")]
+    #[error("id {0} is already in use")]
     DuplicateId(Id),
     /// An id that the index does not hold.
     #[error("id {0} is not in the index")]
@@ -118,7 +118,7 @@ impl ParseError {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> ParseError {
-        let offset = text.floor_char_boundary(offset);
+        let offset = (0..=offset.min(text.len())).rfind(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let before = &text[..offset];
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let end = text[offset..].find('\n').map_or(text.len(), |at| offset + at);

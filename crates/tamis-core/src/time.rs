@@ -16,7 +16,7 @@ pub fn parse_date(text: &str) -> Option<i32> {
     // jiff also reads dates out of longer forms; a date literal is ten characters and nothing else.
     let plain = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     let date: Date = plain.then(|| text.parse().ok())??;
-    i32::try_from(date.since((Unit::Day, EPOCH)).ok()?.get_days()).ok()
+    Some(date.since((Unit::Day, EPOCH)).ok()?.get_days())
 }
 
 /// Microseconds since the epoch of an ISO timestamp: `2026-11-15 10:00:00`, with `T`, a fraction of up to six

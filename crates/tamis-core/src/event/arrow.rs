@@ -174,6 +174,10 @@ fn reader(array: &ArrayRef) -> Result<CellReader, String> {
                 }
             })
         }
+        // All keys are null, and normalizing them would panic.
+        DataType::Dictionary(_, _) if array.as_any_dictionary().values().is_empty() => {
+            Box::new(|_, _| Ok(Slot::Missing))
+        }
         DataType::Dictionary(_, _) => {
             let dictionary = array.as_any_dictionary();
             let (keys, values) = (dictionary.normalized_keys(), reader(dictionary.values())?);

@@ -3,7 +3,8 @@
 //! Engines never run this; it explains single results, computes scores, and in tests stands against them.
 
 use super::ast::{Condition, Expr, Op, Quantifier};
-use crate::event::Event;
+use super::normalize::Missing;
+use crate::event::{Event, EventSlots, Rows};
 use crate::schema::Schema;
 use crate::value::{Literal, Value};
 use ipnet::IpNet;
@@ -68,8 +69,7 @@ fn any(truths: impl Iterator<Item = Truth>) -> Truth {
 pub(crate) struct Context<'a> {
     pub schema: &'a Schema,
     pub event: &'a Event<'a>,
-    /// Closed world: a predicate on a missing attribute is FALSE.
-    pub missing_is_false: bool,
+    pub missing: Missing,
 }
 
 impl<'a> Context<'a> {
@@ -82,7 +82,30 @@ impl<'a> Context<'a> {
 }
 
 impl Expr {
-    pub(crate) fn truth(&self, context: Context<'_>) -> Truth {
+    /// A schema of just this expression's attributes, to read events with.
+    pub fn schema(&self) -> Schema {
+        let mut schema = Schema::default();
+        self.for_each_condition(false, &mut |condition, _| {
+            schema.intern(&condition.attribute.name);
+        });
+        schema
+    }
+
+    /// What the expression is for a row; `schema` is the one the rows were read with.
+    pub fn evaluate_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Truth {
+        let mut slots = EventSlots::default();
+        let event = &slots.load(rows, row, schema.len());
+        self.truth(Context { schema, event, missing })
+    }
+
+    /// As [`Expr::evaluate_row`], for every part of the expression.
+    pub fn explain_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Explanation {
+        let mut slots = EventSlots::default();
+        let event = &slots.load(rows, row, schema.len());
+        self.explain(Context { schema, event, missing })
+    }
+
+    fn truth(&self, context: Context<'_>) -> Truth {
         let mut operands = self.children().iter().map(|child| child.truth(context));
         match self {
             Expr::Const(constant) => Truth::of(*constant),
@@ -106,7 +129,7 @@ impl Expr {
         sum
     }
 
-    pub(crate) fn explain(&self, context: Context<'_>) -> Explanation {
+    fn explain(&self, context: Context<'_>) -> Explanation {
         let (value, weight) = match self {
             Expr::Condition(condition) => {
                 (Some(context.event.describe(context.value(condition))), Some(condition.weight))
@@ -146,9 +169,12 @@ pub struct Explanation {
 }
 
 impl Condition {
-    pub(crate) fn truth(&self, context: Context<'_>) -> Truth {
+    fn truth(&self, context: Context<'_>) -> Truth {
         let value = context.value(self);
-        let on_missing = if context.missing_is_false { Truth::False } else { Truth::Unknown };
+        let on_missing = match context.missing {
+            Missing::Unknown => Truth::Unknown,
+            Missing::False => Truth::False,
+        };
         match (self.attribute.quantifier, value) {
             (None, value) => self.op.truth(value, on_missing),
             (Some(_), Value::Missing) => on_missing,

@@ -6,7 +6,7 @@
 //! | `subscriptions` | who is in the index, in which order? |
 //! | `update` | how do subscriptions come and go, all or none? |
 //! | `matching` | which subscriptions does this event satisfy, on one thread or many? |
-//! | `scoring` | which are the best k, and why does one match? |
+//! | `scoring` | which matches are the best k? |
 //! | `file` | how does an index become bytes and back? |
 //!
 //! One lock guards the state: matching reads, updates write. Events are read with a copy of the schema taken

@@ -1,9 +1,9 @@
-//! Scores and explanations of single results, computed from the expressions as written.
+//! Scores, computed from the expressions as written.
 
 use super::{Id, Index, Stale};
 use crate::error::{Error, Result};
 use crate::event::{EventSlots, Rows};
-use crate::expr::{Explanation, Expr, Missing, Truth, parse};
+use crate::expr::{Context, parse};
 use crate::schema::Schema;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -41,7 +41,7 @@ impl Index {
         state.check(schema)?;
         let mut slots = EventSlots::default();
         let event = slots.load(rows, row, schema.len());
-        let context = self.context(schema, &event);
+        let context = Context { schema, event: &event, missing: self.settings.missing };
         let mut scored = Vec::new();
         for sub in self.match_subs(&state, rows, row) {
             let Some(subscription) = state.subscriptions.get(sub) else {
@@ -56,47 +56,5 @@ impl Index {
         scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         scored.truncate(k);
         Ok(Ok(scored.into_iter().map(|(subscription, score)| (subscription.id.clone(), score)).collect()))
-    }
-
-    fn context<'a>(
-        &self,
-        schema: &'a Schema,
-        event: &'a crate::event::Event<'a>,
-    ) -> crate::expr::Context<'a> {
-        let missing_is_false = self.settings.missing == Missing::False;
-        crate::expr::Context { schema, event, missing_is_false }
-    }
-}
-
-impl Expr {
-    /// A schema of just this expression's attributes, to read an event with.
-    pub fn schema(&self) -> Schema {
-        let mut schema = Schema::default();
-        self.for_each_condition(false, &mut |condition, _| {
-            schema.intern(&condition.attribute.name);
-        });
-        schema
-    }
-
-    /// Explains the expression by itself; `schema` is the one the rows were read with.
-    pub fn explain_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Explanation {
-        let mut slots = EventSlots::default();
-        let event = slots.load(rows, row, schema.len());
-        self.explain(crate::expr::Context {
-            schema,
-            event: &event,
-            missing_is_false: missing == Missing::False,
-        })
-    }
-
-    /// Evaluates the expression by itself; `schema` is the one the rows were read with.
-    pub fn evaluate_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Truth {
-        let mut slots = EventSlots::default();
-        let event = slots.load(rows, row, schema.len());
-        self.truth(crate::expr::Context {
-            schema,
-            event: &event,
-            missing_is_false: missing == Missing::False,
-        })
     }
 }
