@@ -208,7 +208,7 @@ proptest! {
 #[test]
 fn long_histories() {
     let seed = seed();
-    println!("TAMIS_TEST_SEED={seed}");
+    println!("TAMIS_SEED={seed}");
     let step = step(150);
     for engine in ENGINES {
         for missing in [Missing::Unknown, Missing::False] {
@@ -230,7 +230,7 @@ fn long_histories() {
 #[test]
 fn waves() {
     let seed = seed();
-    println!("TAMIS_TEST_SEED={seed}");
+    println!("TAMIS_SEED={seed}");
     let (expression, event) = (expression(), event());
     for engine in ENGINES {
         let mut draw = Draw::new(seed);
@@ -245,7 +245,7 @@ fn waves() {
                 let at = draw.below(checked.model.len());
                 let id = checked.model[at].0.clone();
                 checked.apply(&Step::Remove(id));
-                if checked.model.len() % 50 == 0 {
+                if checked.model.len().is_multiple_of(50) {
                     checked.check_contents();
                     checked.apply(&Step::Match(vec![draw.one(&event)]));
                 }
@@ -259,7 +259,7 @@ fn waves() {
 #[test]
 fn engines_agree_with_scan() {
     let seed = seed();
-    println!("TAMIS_TEST_SEED={seed}");
+    println!("TAMIS_SEED={seed}");
     let mut draw = Draw::new(seed);
     let subscriptions: Vec<Expr> = (0..3_000).map(|_| draw.one(&expression())).collect();
     let events: Vec<GivenEvent> = (0..100).map(|_| draw.one(&event())).collect();

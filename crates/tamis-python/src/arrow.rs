@@ -4,7 +4,8 @@
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, cast::AsArray, make_array,
+    Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, cast::AsArray,
+    make_array,
 };
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use pyo3::exceptions::PyTypeError;

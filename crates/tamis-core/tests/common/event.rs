@@ -1,8 +1,8 @@
 //! Events as tests write them down, and their way into rows.
 
-use tamis_core::Schema;
-use tamis_core::event::{Rows, Slot};
+use tamis_core::event::{EventSlots, Rows, Slot};
 use tamis_core::expr::{Expr, Missing, Truth};
+use tamis_core::{Error, Schema, Value};
 
 /// A value of an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,4 +63,32 @@ pub fn truth(expr: &Expr, event: &GivenEvent, missing: Missing) -> Truth {
     let mut rows = Rows::default();
     write_row(event, &schema, &mut rows);
     expr.evaluate_row(&schema, &rows, 0, missing)
+}
+
+/// A schema of just these attributes.
+pub fn schema(names: &[&str]) -> Schema {
+    let mut schema = Schema::default();
+    for &name in names {
+        schema.intern(&name.into());
+    }
+    schema
+}
+
+/// A row as text, attribute by attribute; missing ones are left out.
+pub fn shown(schema: &Schema, rows: &Rows, row: usize) -> String {
+    let mut slots = EventSlots::default();
+    let event = slots.load(rows, row, schema.len());
+    let present = schema.names().filter_map(|name| {
+        let value = event.value(schema.get(name)?);
+        (!matches!(value, Value::Missing)).then(|| format!("{name}={}", event.describe(value)))
+    });
+    present.collect::<Vec<_>>().join(" ")
+}
+
+/// The attribute an event error names, and its message.
+pub fn fault<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (Option<String>, String) {
+    match outcome {
+        Err(Error::Event { attribute, message }) => (attribute, message),
+        other => unreachable!("expected an event error, got {other:?}"),
+    }
 }

@@ -6,7 +6,6 @@ use ipnet::IpNet;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
-use std::sync::Arc;
 use tamis_core::expr::{
     Attribute, Comparison, Condition, Connective, Expr, Limits, Op, PatternKind, Quantifier, TextPattern,
 };

@@ -3,9 +3,9 @@
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// The seed of a long run: `TAMIS_TEST_SEED`, or always the same.
+/// The seed of a long run: `TAMIS_SEED`, or always the same.
 pub fn seed() -> u64 {
-    std::env::var("TAMIS_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_115)
+    std::env::var("TAMIS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_115)
 }
 
 /// Draws from strategies without shrinking.

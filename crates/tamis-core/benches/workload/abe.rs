@@ -1,0 +1,175 @@
+//! Arbitrary expressions of three levels: 40% AND, 40% OR, 10% NOT, 5% XOR, 5% XNOR. Predicates and subexpressions
+//! are drawn again with skewed repetition: a predicate stands in about 18 places, a subexpression in about 4.
+
+use super::{CARDINALITY, Event, Predicate, Random, Workload, draw_events};
+
+/// A node, with negation already pushed to the predicates.
+enum Node {
+    Leaf(Predicate),
+    All(Vec<u32>),
+    Any(Vec<u32>),
+}
+
+/// How a node is written; parts of an XOR are no expressions of their own.
+enum Wording {
+    Predicate,
+    Joined(&'static str, Vec<u32>),
+    NotOf(u32),
+    Part,
+}
+
+pub struct Abe {
+    dimensions: u64,
+    events: Vec<Event>,
+    nodes: Vec<Node>,
+    /// By node.
+    wordings: Vec<Wording>,
+    /// By level: all pairs of a node and its negation made so far.
+    levels: Vec<Vec<Pair>>,
+    roots: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Pair {
+    positive: u32,
+    negative: u32,
+}
+
+const EVENTS: usize = 200;
+const PAIRS: usize = 20;
+const DEPTH: usize = 3;
+const CHILDREN: u64 = 4;
+/// Drawing again begins when a level has this many.
+const POOL: usize = 2_000;
+
+impl Abe {
+    pub fn new(subscriptions: usize, dimensions: u64) -> Abe {
+        let mut random = Random::new();
+        let events = draw_events(&mut random, EVENTS, dimensions, PAIRS);
+        let levels = (0..DEPTH).map(|_| Vec::new()).collect();
+        let (nodes, wordings, roots) = (Vec::new(), Vec::new(), Vec::new());
+        let mut abe = Abe { dimensions, events, nodes, wordings, levels, roots };
+        abe.roots = (0..subscriptions).map(|_| abe.make(&mut random, DEPTH - 1).positive).collect();
+        abe
+    }
+
+    fn push(&mut self, node: Node, wording: Wording) -> u32 {
+        self.nodes.push(node);
+        self.wordings.push(wording);
+        self.nodes.len() as u32 - 1
+    }
+
+    fn make(&mut self, random: &mut Random, level: usize) -> Pair {
+        let again = match level {
+            0 => 94,
+            level if level + 1 == DEPTH => 10,
+            _ => 77,
+        };
+        let pool = &self.levels[level];
+        if pool.len() >= POOL && random.below(100) < again {
+            // The earlier it was made, the more popular.
+            return pool[(pool.len() as f64 * random.unit().powf(1.6)) as usize];
+        }
+        let made = if level == 0 { self.predicate(random) } else { self.connective(random, level) };
+        self.levels[level].push(made);
+        made
+    }
+
+    fn predicate(&mut self, random: &mut Random) -> Pair {
+        let (attribute, low) = (random.below(self.dimensions) as u32, random.below(CARDINALITY) as i16);
+        let is_equality = random.below(100) < 40;
+        let high =
+            if is_equality { low } else { (low as u64 + random.below(30)).min(CARDINALITY - 1) as i16 };
+        let negated = random.below(100) < 10;
+        let predicate = Predicate { attribute, low, high, negated };
+        let opposite = Predicate { negated: !negated, ..predicate };
+        Pair {
+            positive: self.push(Node::Leaf(predicate), Wording::Predicate),
+            negative: self.push(Node::Leaf(opposite), Wording::Predicate),
+        }
+    }
+
+    fn connective(&mut self, random: &mut Random, level: usize) -> Pair {
+        let kind = random.below(100);
+        let count = match kind {
+            0..80 => 2 + random.below(CHILDREN * 2 - 3) as usize,
+            80..90 => 1,
+            _ => 2,
+        };
+        let children: Vec<Pair> = (0..count).map(|_| self.make(random, level - 1)).collect();
+        let yes: Vec<u32> = children.iter().map(|child| child.positive).collect();
+        let no: Vec<u32> = children.iter().map(|child| child.negative).collect();
+        match kind {
+            0..40 => self.pair(Node::All(yes.clone()), Node::Any(no), " and ", yes),
+            40..80 => self.pair(Node::Any(yes.clone()), Node::All(no), " or ", yes),
+            80..90 => Pair { positive: no[0], negative: yes[0] },
+            _ => {
+                let mut both = |left: u32, right: u32| self.push(Node::All(vec![left, right]), Wording::Part);
+                let different = Node::Any(vec![both(yes[0], no[1]), both(no[0], yes[1])]);
+                let same = Node::Any(vec![both(yes[0], yes[1]), both(no[0], no[1])]);
+                if kind < 95 {
+                    self.pair(different, same, " xor ", yes)
+                } else {
+                    self.pair(same, different, " xnor ", yes)
+                }
+            }
+        }
+    }
+
+    fn pair(&mut self, positive: Node, negative: Node, connective: &'static str, operands: Vec<u32>) -> Pair {
+        let positive = self.push(positive, Wording::Joined(connective, operands));
+        Pair { positive, negative: self.push(negative, Wording::NotOf(positive)) }
+    }
+
+    fn write(&self, node: u32, out: &mut String) {
+        match (&self.wordings[node as usize], &self.nodes[node as usize]) {
+            (Wording::Predicate, Node::Leaf(predicate)) => predicate.write(out),
+            (Wording::Joined(connective, operands), _) => {
+                for (n, &operand) in operands.iter().enumerate() {
+                    out.push_str(if n > 0 { connective } else { "" });
+                    out.push('(');
+                    self.write(operand, out);
+                    out.push(')');
+                }
+            }
+            (Wording::NotOf(positive), _) => {
+                out.push_str("not (");
+                self.write(*positive, out);
+                out.push(')');
+            }
+            (Wording::Part | Wording::Predicate, _) => unreachable!("only whole expressions are operands"),
+        }
+    }
+
+    fn node_holds(&self, node: u32, values: &[i16]) -> bool {
+        match &self.nodes[node as usize] {
+            Node::Leaf(predicate) => predicate.holds(values),
+            Node::All(children) => children.iter().all(|&child| self.node_holds(child, values)),
+            Node::Any(children) => children.iter().any(|&child| self.node_holds(child, values)),
+        }
+    }
+}
+
+impl Workload for Abe {
+    fn dimensions(&self) -> usize {
+        self.dimensions as usize
+    }
+
+    fn len(&self) -> usize {
+        self.roots.len()
+    }
+
+    fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    fn text(&self, subscription: usize) -> String {
+        let mut text = String::new();
+        self.write(self.roots[subscription], &mut text);
+        text
+    }
+
+    fn holds(&self, subscription: usize, values: &[i16]) -> bool {
+        self.node_holds(self.roots[subscription], values)
+    }
+}

@@ -1,0 +1,97 @@
+//! Matching allocates nothing once it is warm.
+
+mod common;
+
+use common::event::{GivenEvent, write_row};
+use common::generate::{event, expression};
+use common::seeded::{Draw, seed};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use tamis_core::Schema;
+use tamis_core::engine::SubId;
+use tamis_core::engine::registry::{ENGINES, Options};
+use tamis_core::event::{EventSlots, Rows};
+use tamis_core::expr::{Limits, Missing, Normalizer, Root};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts what the current thread asks for.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[allow(unsafe_code, reason = "an allocator cannot be written without; every call is handed on as it came")]
+// SAFETY: all methods forward their arguments unchanged to the system's allocator. The counter is a constant-initialised
+// thread local without a destructor, so counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System` through `alloc` or `realloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the pointer came from `System` through `alloc` or `realloc`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+fn count() {
+    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+fn allocations_of(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations_of(|| drop(std::hint::black_box(vec![1u8; 100]))), 1);
+    assert_eq!(allocations_of(|| ()), 0);
+}
+
+#[test]
+fn matching_allocates_nothing_in_steady_state() {
+    let seed = seed();
+    println!("TAMIS_SEED={seed}");
+    for info in ENGINES {
+        let mut draw = Draw::new(seed);
+        let mut engine = info.create(&Options::new(), &Limits::default()).expect("an engine");
+        let (mut schema, mut normalizer) = (Schema::default(), Normalizer::default());
+        for n in 0..2_000 {
+            let expr = draw.one(&expression());
+            let normal = normalizer.normalize(&expr, &mut schema, Missing::Unknown);
+            if let Root::Node(_) = normal.root() {
+                // An engine may refuse what is too complex for it.
+                let _ = engine.insert(SubId(n), normal);
+            }
+        }
+        let events: Vec<GivenEvent> = (0..50).map(|_| draw.one(&event())).collect();
+        let mut rows = Rows::default();
+        events.iter().for_each(|event| write_row(event, &schema, &mut rows));
+        let (mut slots, mut scratch, mut matches) = (EventSlots::default(), engine.scratch(), Vec::new());
+        let mut found = 0;
+        let mut pass = || {
+            for row in 0..rows.len() {
+                matches.clear();
+                let event = slots.load(&rows, row, schema.len());
+                engine.match_event(&event, &mut scratch, &mut matches);
+                found += matches.len();
+            }
+        };
+        pass();
+        assert_eq!(allocations_of(|| (0..3).for_each(|_| pass())), 0, "{}", info.name);
+        assert!(found > 1_000, "matches are frequent");
+    }
+}

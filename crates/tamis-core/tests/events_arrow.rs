@@ -1,0 +1,274 @@
+//! Events from Arrow data: all types, all faults.
+
+mod common;
+
+use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder, StringDictionaryBuilder};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::*;
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use common::event::{fault, schema, shown};
+use std::sync::Arc;
+use tamis_core::event::{ArrowReader, Rows};
+use tamis_core::{Error, MICROS_PER_DAY};
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    let columns = columns.into_iter().map(|(name, array)| (name, array, true));
+    RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length")
+}
+
+/// All rows of a batch, as text.
+fn read_batch(names: &[&str], batch: &RecordBatch) -> Result<Vec<String>, Error> {
+    let schema = schema(names);
+    let reader = ArrowReader::new(batch, &schema)?;
+    assert_eq!(reader.len(), batch.num_rows());
+    let mut rows = Rows::default();
+    (0..reader.len()).try_for_each(|row| reader.read(row, &mut rows))?;
+    Ok((0..rows.len()).map(|row| shown(&schema, &rows, row)).collect())
+}
+
+fn column(array: impl Array + 'static) -> Result<Vec<String>, Error> {
+    read_batch(&["a"], &batch(vec![("a", Arc::new(array))]))
+}
+
+fn reads_column(array: impl Array + 'static, expected: &[&str]) {
+    let kind = array.data_type().clone();
+    let expected: Vec<String> =
+        expected.iter().map(|v| if v.is_empty() { String::new() } else { format!("a={v}") }).collect();
+    assert_eq!(column(array).unwrap_or_else(|error| unreachable!("{kind}: {error}")), expected, "{kind}");
+}
+
+#[test]
+fn arrow_scalars() {
+    reads_column(NullArray::new(2), &["", ""]);
+    reads_column(BooleanArray::from(vec![Some(true), None, Some(false)]), &["TRUE", "", "FALSE"]);
+    reads_column(Int8Array::from(vec![Some(i8::MIN), None]), &["-128", ""]);
+    reads_column(Int16Array::from(vec![i16::MAX]), &["32767"]);
+    reads_column(Int32Array::from(vec![i32::MIN]), &["-2147483648"]);
+    reads_column(
+        Int64Array::from(vec![i64::MIN, i64::MAX]),
+        &["-9223372036854775808", "9223372036854775807"],
+    );
+    reads_column(UInt8Array::from(vec![u8::MAX]), &["255"]);
+    reads_column(UInt16Array::from(vec![u16::MAX]), &["65535"]);
+    reads_column(UInt32Array::from(vec![u32::MAX]), &["4294967295"]);
+    reads_column(UInt64Array::from(vec![Some(i64::MAX as u64), None]), &["9223372036854775807", ""]);
+    reads_column(Float32Array::from(vec![0.5, f32::NAN, f32::INFINITY]), &["0.5", "", "inf"]);
+    reads_column(Float64Array::from(vec![Some(0.1), Some(f64::NAN), None]), &["0.1", "", ""]);
+    let halves = Float16Array::from_iter_values([1.5f32, f32::NAN].map(half_of));
+    reads_column(halves, &["1.5", ""]);
+}
+
+/// The half-precision value of a float, by way of Arrow's own type.
+fn half_of(value: f32) -> <types::Float16Type as ArrowPrimitiveType>::Native {
+    <types::Float16Type as ArrowPrimitiveType>::Native::from_f32(value)
+}
+
+#[test]
+fn arrow_texts() {
+    let values = vec![Some("x"), None, Some(""), Some("größer als zwölf Bytes 😀")];
+    let expected = ["'x'", "", "''", "'größer als zwölf Bytes 😀'"];
+    reads_column(StringArray::from(values.clone()), &expected);
+    reads_column(LargeStringArray::from(values.clone()), &expected);
+    reads_column(StringViewArray::from(values), &expected);
+}
+
+#[test]
+fn arrow_times() {
+    reads_column(
+        Date32Array::from(vec![Some(20_772), Some(-1), None]),
+        &["2026-11-15 00:00:00", "1969-12-31 00:00:00", ""],
+    );
+    reads_column(Date64Array::from(vec![20_772 * 86_400_000]), &["2026-11-15 00:00:00"]);
+    reads_column(TimestampSecondArray::from(vec![1]), &["1970-01-01 00:00:01"]);
+    reads_column(TimestampMillisecondArray::from(vec![-1]), &["1969-12-31 23:59:59.999"]);
+    reads_column(TimestampMicrosecondArray::from(vec![1]), &["1970-01-01 00:00:00.000001"]);
+    reads_column(
+        TimestampNanosecondArray::from(vec![1_000, -1_000]),
+        &["1970-01-01 00:00:00.000001", "1969-12-31 23:59:59.999999"],
+    );
+    // A zone says how to show an instant, not which one it is.
+    let zoned = TimestampMicrosecondArray::from(vec![MICROS_PER_DAY]).with_timezone("+02:00");
+    reads_column(zoned, &["1970-01-02 00:00:00"]);
+    for (fault_column, part) in [
+        (column(TimestampNanosecondArray::from(vec![1_001])), "precision"),
+        (column(TimestampSecondArray::from(vec![i64::MAX])), "does not fit"),
+        (column(TimestampMillisecondArray::from(vec![i64::MIN])), "does not fit"),
+        (column(Date64Array::from(vec![i64::MAX])), "does not fit"),
+    ] {
+        let (attribute, message) = fault(fault_column);
+        assert_eq!(attribute.as_deref(), Some("a"));
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn arrow_dictionaries() {
+    let mut words = StringDictionaryBuilder::<Int8Type>::new();
+    for word in [Some("x"), None, Some("y"), Some("x")] {
+        words.append_option(word);
+    }
+    let words = words.finish();
+    reads_column(words.slice(1, 3), &["", "'y'", "'x'"]);
+    reads_column(words, &["'x'", "", "'y'", "'x'"]);
+    let nothing = DictionaryArray::<Int32Type>::new(
+        Int32Array::new_null(2),
+        Arc::new(StringArray::from(Vec::<&str>::new())),
+    );
+    reads_column(nothing, &["", ""]);
+    let null_value = DictionaryArray::<Int32Type>::new(
+        Int32Array::from(vec![0, 1]),
+        Arc::new(StringArray::from(vec![None, Some("x")])),
+    );
+    reads_column(null_value, &["", "'x'"]);
+    let numbers = DictionaryArray::<Int32Type>::new(
+        Int32Array::from(vec![1, 0]),
+        Arc::new(Int64Array::from(vec![7, 8])),
+    );
+    reads_column(numbers, &["8", "7"]);
+}
+
+fn int_lists() -> ListArray {
+    let mut lists = ListBuilder::new(Int32Builder::new());
+    lists.append_value([Some(1), None, Some(3)]);
+    lists.append_null();
+    lists.append_value([]);
+    lists.append_value([Some(4)]);
+    lists.finish()
+}
+
+#[test]
+fn arrow_lists() {
+    reads_column(int_lists(), &["[1, missing, 3]", "", "[]", "[4]"]);
+    reads_column(int_lists().slice(2, 2), &["[]", "[4]"]);
+    let mut texts = ListBuilder::new(StringBuilder::new());
+    texts.append_value([Some("x"), Some("it's")]);
+    reads_column(texts.finish(), &["['x', 'it''s']"]);
+    let field = Arc::new(Field::new_list_field(DataType::Float64, true));
+    let values: ArrayRef = Arc::new(Float64Array::from(vec![0.5, f64::NAN, 2.5, 3.5]));
+    let large = LargeListArray::new(
+        field.clone(),
+        OffsetBuffer::new(ScalarBuffer::from(vec![0i64, 3, 4])),
+        values.clone(),
+        None,
+    );
+    reads_column(large, &["[0.5, missing, 2.5]", "[3.5]"]);
+    let fixed = FixedSizeListArray::new(field, 2, values, Some(NullBuffer::from(vec![true, true])));
+    reads_column(fixed.slice(1, 1), &["[2.5, 3.5]"]);
+    reads_column(fixed, &["[0.5, missing]", "[2.5, 3.5]"]);
+}
+
+#[test]
+fn arrow_lists_of_lists_and_objects() {
+    let inner: ArrayRef = Arc::new(int_lists());
+    let field = Arc::new(Field::new_list_field(inner.data_type().clone(), true));
+    let outer = ListArray::new(field, OffsetBuffer::new(ScalarBuffer::from(vec![0, 2, 4])), inner, None);
+    reads_column(outer, &["[a nested value, missing]", "[a nested value, a nested value]"]);
+    let objects: ArrayRef = Arc::new(people());
+    let field = Arc::new(Field::new_list_field(objects.data_type().clone(), true));
+    let list = ListArray::new(field, OffsetBuffer::new(ScalarBuffer::from(vec![0, 3])), objects, None);
+    reads_column(list, &["[a nested value, missing, a nested value]"]);
+}
+
+/// `{age, home: {zip}}`, the second one null.
+fn people() -> StructArray {
+    let home_fields = Fields::from(vec![Field::new("zip", DataType::Utf8, true)]);
+    let zip: ArrayRef = Arc::new(StringArray::from(vec![Some("10115"), Some("hidden"), None]));
+    let home: ArrayRef = Arc::new(StructArray::new(home_fields.clone(), vec![zip], None));
+    let age: ArrayRef = Arc::new(Int32Array::from(vec![Some(20), Some(99), None]));
+    let fields = Fields::from(vec![
+        Field::new("age", DataType::Int32, true),
+        Field::new("home", DataType::Struct(home_fields), true),
+    ]);
+    StructArray::new(fields, vec![age, home], Some(NullBuffer::from(vec![true, false, true])))
+}
+
+#[test]
+fn arrow_structs_reach_dotted_paths() {
+    let people = batch(vec![("user", Arc::new(people()))]);
+    let names = ["user", "user.age", "user.home.zip"];
+    let expected = ["user=a nested value user.age=20 user.home.zip='10115'", "", "user=a nested value"];
+    assert_eq!(read_batch(&names, &people).expect("structs"), expected);
+    assert_eq!(read_batch(&names, &people.slice(1, 2)).expect("structs"), expected[1..]);
+    assert_eq!(read_batch(&["user.age"], &people).expect("structs"), ["user.age=20", "", ""]);
+    let flat = batch(vec![
+        ("user", Arc::new(self::people())),
+        ("user.age", Arc::new(Int32Array::from(vec![None, Some(2), Some(3)]))),
+    ]);
+    assert_eq!(
+        read_batch(&["user.age"], &flat).expect("the last one given wins"),
+        ["", "user.age=2", "user.age=3"]
+    );
+}
+
+#[test]
+fn arrow_slices_and_empty_batches() {
+    let whole = batch(vec![("a", Arc::new(Int64Array::from(vec![Some(1), None, Some(3), Some(4)])))]);
+    assert_eq!(read_batch(&["a"], &whole.slice(1, 2)).expect("a slice"), ["", "a=3"]);
+    assert!(read_batch(&["a"], &whole.slice(0, 0)).expect("no rows").is_empty());
+    assert_eq!(read_batch(&["b"], &whole).expect("no column of interest"), ["", "", "", ""]);
+    let reader = ArrowReader::new(&whole.slice(0, 0), &schema(&["a"])).expect("no rows");
+    assert!(reader.is_empty());
+}
+
+#[test]
+fn arrow_types_without_a_meaning() {
+    let unsupported: Vec<ArrayRef> = vec![
+        Arc::new(BinaryArray::from(vec![&b"x"[..]])),
+        Arc::new(LargeBinaryArray::from(vec![&b"x"[..]])),
+        Arc::new(BinaryViewArray::from(vec![&b"x"[..]])),
+        Arc::new(FixedSizeBinaryArray::try_from_iter([[1u8, 2]].into_iter()).expect("two bytes")),
+        Arc::new(Decimal128Array::from(vec![1])),
+        Arc::new(Decimal256Array::from(vec![arrow_buffer::i256::ONE])),
+        Arc::new(Time32SecondArray::from(vec![1])),
+        Arc::new(Time64MicrosecondArray::from(vec![1])),
+        Arc::new(DurationMicrosecondArray::from(vec![1])),
+        Arc::new(IntervalYearMonthArray::from(vec![1])),
+        Arc::new(
+            RunArray::<Int32Type>::try_new(&Int32Array::from(vec![1]), &Int32Array::from(vec![7]))
+                .expect("a run"),
+        ),
+    ];
+    for array in unsupported {
+        let kind = array.data_type().clone();
+        let ignored = batch(vec![("a", array.clone()), ("b", Arc::new(Int32Array::from(vec![1])))]);
+        assert_eq!(read_batch(&["b"], &ignored).expect("no expression names it"), ["b=1"], "{kind}");
+        let (attribute, message) = fault(read_batch(&["a"], &ignored));
+        assert_eq!(attribute.as_deref(), Some("a"), "{kind}");
+        assert!(message.contains(&kind.to_string()), "{kind}: {message}");
+        let field = Arc::new(Field::new_list_field(kind.clone(), true));
+        let list = ListArray::new(field, OffsetBuffer::new(ScalarBuffer::from(vec![0, 1])), array, None);
+        let (attribute, _) = fault(column(list));
+        assert_eq!(attribute.as_deref(), Some("a"), "a list of {kind}");
+    }
+}
+
+#[test]
+fn arrow_rows_are_unchanged_after_an_error() {
+    let schema = schema(&["a", "b"]);
+    let batch = batch(vec![
+        ("a", Arc::new(StringArray::from(vec!["x", "y", "z"]))),
+        ("b", Arc::new(UInt64Array::from(vec![1, u64::MAX, 3]))),
+    ]);
+    let reader = ArrowReader::new(&batch, &schema).expect("known types");
+    let mut rows = Rows::default();
+    reader.read(0, &mut rows).expect("fits");
+    let overflow = reader.read(1, &mut rows);
+    assert!(
+        matches!(&overflow, Err(Error::Event { attribute: Some(name), message })
+        if name == "b" && message.contains("18446744073709551615")),
+        "{overflow:?}"
+    );
+    reader.read(2, &mut rows).expect("fits");
+    assert_eq!([shown(&schema, &rows, 0), shown(&schema, &rows, 1)], ["a='x' b=1", "a='z' b=3"]);
+    assert_eq!(rows.len(), 2);
+}
+
+/// The time units Arrow knows, so that a further one does not go unnoticed.
+#[test]
+fn every_time_unit_is_read() {
+    for unit in [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond] {
+        let array = new_null_array(&DataType::Timestamp(unit, None), 1);
+        assert_eq!(read_batch(&["a"], &batch(vec![("a", array)])).expect("a time"), [""], "{unit:?}");
+    }
+}
