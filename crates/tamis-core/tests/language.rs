@@ -303,3 +303,21 @@ fn built_expressions_are_held_to_the_limits() {
     assert!(matches!(long, Err(Error::Parse(error)) if error.expected.contains("max_length")));
     assert_eq!(index.len(), 1);
 }
+
+#[test]
+fn disjunctive_forms_drop_contradictions_and_merge_attributes() {
+    let shape = |text: &str| {
+        let expr = parse(text, &Limits::default()).expect("an expression");
+        let mut normalizer = Normalizer::default();
+        let normal = normalizer.normalize(&expr, &mut Schema::default(), Missing::Unknown);
+        let conjunctions = normal.to_dnf(100).expect("few conjunctions");
+        conjunctions.iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shape("(a = 1 or b = 2) and (a = 3 or b = 4)"),
+        [2, 2],
+        "a = 1 and a = 3 is none, nor is b = 2 and b = 4"
+    );
+    assert_eq!(shape("(a > 1 or b = 2) and (a < 9 or b = 4)"), [1, 2, 2], "a > 1 and a < 9 is one range");
+    assert_eq!(shape("(any(a) = 1 or b) and (any(a) = 3 or b)"), [2, 2, 2, 1], "elements may differ");
+}

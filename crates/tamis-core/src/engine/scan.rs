@@ -2,7 +2,8 @@
 //!
 //! Idea: each subscription is a short program, all programs lie behind one another in one array, and an event is
 //! matched by running them all. A program is the expression's tree in preorder; a connective knows where it ends,
-//! so evaluation reads forward and jumps over what is decided.
+//! so evaluation reads forward and jumps over what is decided. The outermost connective stands in the list of
+//! programs: most subscriptions fail at their first predicate, which is then the only step that is read.
 //!
 //! Invariants: `programs` holds every live subscription once, at the place `places` says; program bodies are
 //! disjoint stretches of `steps`; `dead` counts the steps no live program covers.
@@ -39,6 +40,10 @@ struct Program {
     id: SubId,
     start: u32,
     len: u32,
+    /// Where the operands of the outermost connective end; the bodies of shared operands follow.
+    tree: u32,
+    /// What must come of every operand up to `tree`, or else the opposite is the result: TRUE for AND.
+    wanted: bool,
     /// How many memos its shared operands use.
     memos: u32,
 }
@@ -67,14 +72,12 @@ impl Engine for Scan {
         let Root::Node(root) = expression.root() else {
             return Ok(());
         };
-        let start = self.steps.len();
-        let memos = Compiler::new(expression, &mut self.steps).compile(root);
-        let len = (self.steps.len() - start) as u32;
+        let program = Compiler::new(expression, &mut self.steps).compile(id, root);
         if self.places.len() <= id.index() {
             self.places.resize(id.index() + 1, NOWHERE);
         }
         self.places[id.index()] = self.programs.len() as u32;
-        self.programs.push(Program { id, start: start as u32, len, memos });
+        self.programs.push(program);
         Ok(())
     }
 
@@ -102,7 +105,8 @@ impl Engine for Scan {
             let steps = &self.steps[program.start as usize..][..program.len as usize];
             memos.clear();
             memos.resize(program.memos as usize, Memo::Open);
-            if holds(steps, 0, event, memos) {
+            let every = every_operand(steps, 0, program.tree as usize, program.wanted, event, memos);
+            if every == program.wanted {
                 matches.push(program.id);
             }
         }
@@ -222,6 +226,9 @@ fn after(steps: &[Step], at: usize) -> usize {
 }
 
 fn check_program(steps: &[Step], program: &Program) -> Result<(), String> {
+    if program.tree == 0 || program.tree > program.len {
+        return Err(format!("scan: the operands of {:?} end outside its program", program.id));
+    }
     for (at, step) in steps.iter().enumerate() {
         let sound = match step {
             Step::Test(_) => true,
@@ -259,12 +266,16 @@ impl<'c> Compiler<'c> {
         Compiler { expression, steps, start, parents, shared: Vec::new(), memos }
     }
 
-    /// Returns the number of memos.
-    fn compile(mut self, root: NodeId) -> u32 {
-        self.body(root);
+    fn compile(mut self, id: SubId, root: NodeId) -> Program {
+        let root_node = self.expression.nodes()[root as usize];
+        match root_node {
+            Node::Leaf(_) => self.body(root),
+            _ => self.expression.children(root_node).iter().for_each(|&child| self.operand(child)),
+        }
+        let tree = self.written();
         let mut targets = Vec::new();
         while let Some(node) = self.shared.get(targets.len()).copied() {
-            targets.push((self.steps.len() - self.start) as u32);
+            targets.push(self.written());
             self.body(node);
         }
         for step in &mut self.steps[self.start..] {
@@ -272,7 +283,13 @@ impl<'c> Compiler<'c> {
                 *target = targets[*memo as usize];
             }
         }
-        targets.len() as u32
+        let (start, len, memos) = (self.start as u32, self.written(), targets.len() as u32);
+        Program { id, start, len, tree, wanted: !matches!(root_node, Node::Or { .. }), memos }
+    }
+
+    /// How many steps the program has so far.
+    fn written(&self) -> u32 {
+        (self.steps.len() - self.start) as u32
     }
 
     fn body(&mut self, node: NodeId) {
@@ -289,7 +306,7 @@ impl<'c> Compiler<'c> {
         for &child in self.expression.children(node) {
             self.operand(child);
         }
-        let after = (self.steps.len() - self.start) as u32;
+        let after = self.written();
         if let Step::All { end } | Step::Any { end } = &mut self.steps[at] {
             *end = after;
         }

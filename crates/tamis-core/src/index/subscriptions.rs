@@ -78,6 +78,13 @@ impl Subscriptions {
         self.slots.get(sub.index())?.as_ref()
     }
 
+    /// Makes room for further subscriptions at once.
+    pub fn reserve(&mut self, additional: usize) {
+        self.slots.reserve(additional);
+        let slots = &self.slots;
+        self.by_id.reserve(additional, |sub| slots[sub.index()].as_ref().map_or(0, |s| hash(&s.id)));
+    }
+
     /// The number the next insertion gets; `None` when all 2^32 are in use.
     pub fn next_number(&self) -> Option<SubId> {
         match self.free.last() {

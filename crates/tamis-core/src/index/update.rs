@@ -39,7 +39,9 @@ impl Index {
         let mut normalizer = Normalizer::default();
         let mut never = Vec::new();
         let mut added: Vec<SubId> = Vec::new();
-        for (row, (id, source)) in batch.into_iter().enumerate() {
+        let batch = batch.into_iter();
+        state.subscriptions.reserve(batch.size_hint().0);
+        for (row, (id, source)) in batch.enumerate() {
             let number = state.subscriptions.next_number();
             let inserted = self.parsed(source).and_then(|(text, expr)| {
                 state.insert(id, text, &expr, &mut normalizer, self.settings.missing)
