@@ -24,6 +24,6 @@ mod value;
 
 pub use error::{Error, ParseError, Result};
 pub use number::Number;
-pub use schema::{AttrId, Path, Schema};
+pub use schema::{AttrId, Attributes, Path, Schema};
 pub use time::{DAY as MICROS_PER_DAY, micros_of_date};
 pub use value::{Kind, Literal, Value};

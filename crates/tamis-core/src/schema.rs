@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
+use std::sync::Arc;
 
 /// An attribute of one index, numbered from 0 in order of first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +31,28 @@ pub struct Schema {
     names: Vec<SmolStr>,
     /// Every name, and every proper prefix of a name that ends before a dot.
     paths: FxHashMap<SmolStr, Path>,
+}
+
+/// Gives attributes their numbers, new ones included.
+pub trait Attributes {
+    /// The number of the attribute with this name.
+    fn number(&mut self, name: &SmolStr) -> AttrId;
+}
+
+impl Attributes for Schema {
+    fn number(&mut self, name: &SmolStr) -> AttrId {
+        self.intern(name)
+    }
+}
+
+/// Readers hold on to the schema they read events with, so it is copied before it grows; but only then.
+impl Attributes for Arc<Schema> {
+    fn number(&mut self, name: &SmolStr) -> AttrId {
+        match self.get(name) {
+            Some(attribute) => attribute,
+            None => Arc::make_mut(self).intern(name),
+        }
+    }
 }
 
 impl Schema {

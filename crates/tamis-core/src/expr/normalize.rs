@@ -9,7 +9,7 @@ use super::normal::{Node, NodeId, Normal, Over, Predicate, Root, Test};
 use super::pattern::{Matcher, TextPattern};
 use super::set::{Cut, OrderedSet, ValueSet};
 use crate::number::Number;
-use crate::schema::{AttrId, Schema};
+use crate::schema::{AttrId, Attributes};
 use crate::value::Literal;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
@@ -58,13 +58,13 @@ enum Join {
 const UNPLACED: NodeId = NodeId::MAX;
 
 impl Normalizer {
-    /// Normalizes one expression; new attributes are added to the schema.
-    pub fn normalize(&mut self, expr: &Expr, schema: &mut Schema, missing: Missing) -> &Normal {
+    /// Normalizes one expression; attributes that are new get their numbers.
+    pub fn normalize(&mut self, expr: &Expr, attributes: &mut impl Attributes, missing: Missing) -> &Normal {
         self.draft.clear();
         self.normal.predicates.clear();
         self.normal.nodes.clear();
         self.normal.children.clear();
-        let mut builder = Builder { draft: &mut self.draft, schema, missing };
+        let mut builder = Builder { draft: &mut self.draft, attributes, missing };
         self.normal.root = match builder.form(expr, false) {
             Form::Const(false) => Root::Never,
             Form::Const(true) => Root::Always,
@@ -114,13 +114,13 @@ impl Normalizer {
     }
 }
 
-struct Builder<'b> {
+struct Builder<'b, A> {
     draft: &'b mut Vec<Draft>,
-    schema: &'b mut Schema,
+    attributes: &'b mut A,
     missing: Missing,
 }
 
-impl Builder<'_> {
+impl<A: Attributes> Builder<'_, A> {
     /// The expression, or its negation, without any NOT.
     fn form(&mut self, expr: &Expr, negated: bool) -> Form {
         match expr {
@@ -297,7 +297,7 @@ impl Builder<'_> {
     }
 
     fn condition(&mut self, condition: &Condition, negated: bool) -> Form {
-        let attribute = self.schema.intern(&condition.attribute.name);
+        let attribute = self.attributes.number(&condition.attribute.name);
         let over = match (condition.attribute.quantifier, negated) {
             (None, _) => Over::Value,
             (Some(Quantifier::Any), false) | (Some(Quantifier::All), true) => Over::AnyElement,

@@ -27,7 +27,8 @@ impl Index {
     pub fn add(&self, id: Id, source: Source) -> Result<bool> {
         let (text, expr) = self.parsed(source)?;
         let mut state = self.state.write();
-        let standing = state.insert(id, text, &expr, &mut Normalizer::default(), self.settings.missing)?;
+        let (_, standing) =
+            state.insert(id, text, &expr, &mut Normalizer::default(), self.settings.missing)?;
         Ok(standing != Standing::Never)
     }
 
@@ -42,21 +43,19 @@ impl Index {
         let batch = batch.into_iter();
         state.subscriptions.reserve(batch.size_hint().0);
         for (row, (id, source)) in batch.enumerate() {
-            let number = state.subscriptions.next_number();
             let inserted = self.parsed(source).and_then(|(text, expr)| {
                 state.insert(id, text, &expr, &mut normalizer, self.settings.missing)
             });
-            match (inserted, number) {
-                (Ok(standing), Some(number)) => {
-                    added.push(number);
+            match inserted {
+                Ok((sub, standing)) => {
+                    added.push(sub);
                     if standing == Standing::Never {
                         never.push(row);
                     }
                 }
-                (Ok(_), None) => {}
-                (Err(error), _) => {
+                Err(error) => {
                     added.into_iter().rev().for_each(|sub| state.remove(sub));
-                    Arc::make_mut(&mut state.schema).truncate(attributes);
+                    state.forget_attributes(attributes);
                     return Err(error.at_row(row));
                 }
             }
@@ -106,19 +105,30 @@ impl State {
         expr: &Expr,
         normalizer: &mut Normalizer,
         missing: Missing,
-    ) -> Result<Standing> {
+    ) -> Result<(SubId, Standing)> {
         if self.subscriptions.find(&id).is_some() {
             return Err(Error::DuplicateId(id));
         }
         let number = self.subscriptions.next_number();
         let sub = number.ok_or_else(|| Error::Expression("the index is full: 2^32 subscriptions".into()))?;
-        let normal = normalizer.normalize(expr, Arc::make_mut(&mut self.schema), missing);
+        let attributes = self.schema.len();
+        let normal = normalizer.normalize(expr, &mut self.schema, missing);
         let standing = Standing::from(normal.root());
-        if standing == Standing::InEngine {
-            self.engine.insert(sub, normal)?;
+        if standing == Standing::InEngine
+            && let Err(error) = self.engine.insert(sub, normal)
+        {
+            self.forget_attributes(attributes);
+            return Err(error);
         }
         self.subscriptions.insert(id, text, standing);
-        Ok(standing)
+        Ok((sub, standing))
+    }
+
+    /// Takes back the attributes that a failed update brought, so that readers need not read again for nothing.
+    fn forget_attributes(&mut self, from: usize) {
+        if self.schema.len() > from {
+            Arc::make_mut(&mut self.schema).truncate(from);
+        }
     }
 
     fn remove(&mut self, sub: SubId) {
@@ -141,14 +151,16 @@ impl State {
         if was_in_engine {
             self.engine.remove(sub);
         }
-        let normal = normalizer.normalize(expr, Arc::make_mut(&mut self.schema), missing);
+        let attributes = self.schema.len();
+        let normal = normalizer.normalize(expr, &mut self.schema, missing);
         let standing = Standing::from(normal.root());
         if standing == Standing::InEngine
             && let Err(error) = self.engine.insert(sub, normal)
         {
+            self.forget_attributes(attributes);
             if was_in_engine && let Some(old) = self.subscriptions.get(sub) {
                 let old = parse(&old.text, limits)?;
-                let normal = normalizer.normalize(&old, Arc::make_mut(&mut self.schema), missing);
+                let normal = normalizer.normalize(&old, &mut self.schema, missing);
                 self.engine.insert(sub, normal)?;
             }
             return Err(error);
