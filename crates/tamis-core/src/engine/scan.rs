@@ -87,7 +87,12 @@ impl Engine for Scan {
         if let Some(moved) = self.programs.get(place as usize) {
             self.places[moved.id.index()] = place;
         }
-        self.dead += removed.len as usize;
+        if (removed.start + removed.len) as usize == self.steps.len() {
+            // The last one leaves no gap, so taking back a batch leaves no trace.
+            self.steps.truncate(removed.start as usize);
+        } else {
+            self.dead += removed.len as usize;
+        }
         if self.dead > self.steps.len() / 2 {
             self.compact();
         }

@@ -6,7 +6,7 @@ use crate::schema::{AttrId, Schema};
 use crate::time;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray, RecordBatch, StructArray};
 use arrow_schema::{DataType, TimeUnit};
 use std::sync::Arc;
 
@@ -153,9 +153,16 @@ fn reader(array: &ArrayRef) -> Result<CellReader, String> {
         DataType::Float64 => {
             cells!(array.as_primitive::<Float64Type>(), |value, _rows| Ok(Rows::float_slot(value)))
         }
-        DataType::Utf8 => cells!(array.as_string::<i32>(), |value, rows| text(value, rows)),
-        DataType::LargeUtf8 => cells!(array.as_string::<i64>(), |value, rows| text(value, rows)),
-        DataType::Utf8View => cells!(array.as_string_view(), |value, rows| text(value, rows)),
+        // Data from outside is only said to be UTF-8, so it is read as bytes and checked.
+        DataType::Utf8 => {
+            cells!(BinaryArray::from(array.as_string::<i32>().clone()), |value, rows| text(value, rows))
+        }
+        DataType::LargeUtf8 => {
+            cells!(LargeBinaryArray::from(array.as_string::<i64>().clone()), |value, rows| text(value, rows))
+        }
+        DataType::Utf8View => {
+            cells!(array.as_string_view().clone().to_binary_view(), |value, rows| text(value, rows))
+        }
         DataType::Date32 => cells!(array.as_primitive::<Date32Type>(), |value, _rows| {
             time::micros_of_date(value)
                 .map(Slot::Time)
@@ -250,6 +257,7 @@ fn list(
     writer.finish(rows).map_err(|error| error.to_string())
 }
 
-fn text(value: &str, rows: &mut Rows) -> Result<Slot, String> {
+fn text(value: &[u8], rows: &mut Rows) -> Result<Slot, String> {
+    let value = std::str::from_utf8(value).map_err(|_| "a string that is not UTF-8")?;
     rows.text_slot(value).map_err(|error| error.to_string())
 }

@@ -120,6 +120,8 @@ impl<'t> Parser<'t> {
         Err(self.lexer.error(at, "a deeper level", expected))
     }
 
+    // Kept out of `operand`, whose frame stands on the stack once a level.
+    #[inline(never)]
     fn predicate(&mut self) -> Parsed<Expr> {
         let word = self.token;
         if !matches!(word.kind, Kind::Word | Kind::QuotedName { .. }) {
@@ -219,31 +221,25 @@ impl<'t> Parser<'t> {
         Ok(Op::Matches { negated, pattern: self.pattern(kind)? })
     }
 
-    /// The inside of `name(...)`, up to and including the closing parenthesis.
+    /// The inside of `name(...)`, up to and including the closing parenthesis. Calls nest at most once, so nothing
+    /// recurses here.
     fn call(&mut self, name: Token) -> Parsed<Call> {
+        if let Some(quantifier) = self.quantifier(name) {
+            return Ok(Call::Attribute(self.quantified(quantifier)?));
+        }
         let word = self.lexer.raw(name);
         let is = |function: &str| word.eq_ignore_ascii_case(function);
-        let quantifier =
-            [("any", Quantifier::Any), ("all", Quantifier::All)].into_iter().find(|(f, _)| is(f));
         let pattern = [
             ("startswith", PatternKind::Prefix),
             ("endswith", PatternKind::Suffix),
             ("contains", PatternKind::Contains),
         ];
-        let pattern = pattern.into_iter().find(|(f, _)| is(f));
-        if quantifier.is_none() && pattern.is_none() && !is("in_cidr") {
+        let pattern = pattern.into_iter().find(|(function, _)| is(function));
+        if pattern.is_none() && !is("in_cidr") {
             let expected = "any, all, startswith, endswith, contains or in_cidr";
             return Err(self.lexer.error(name.start, format!("the function {word}"), expected));
         }
         self.expect(Kind::Open, "an opening parenthesis")?;
-        if let Some((_, quantifier)) = quantifier {
-            let (start, inner) = (self.token.start, self.attribute()?);
-            if inner.quantifier.is_some() {
-                return Err(self.lexer.error(start, "a quantifier inside a quantifier", "an attribute"));
-            }
-            self.expect(Kind::Close, "a closing parenthesis")?;
-            return Ok(Call::Attribute(Attribute { name: inner.name, quantifier: Some(quantifier) }));
-        }
         let attribute = self.attribute()?;
         self.expect(Kind::Comma, "a comma")?;
         let op = match pattern {
@@ -261,17 +257,42 @@ impl<'t> Parser<'t> {
         Ok(Call::Predicate(attribute, op))
     }
 
+    fn quantifier(&self, word: Token) -> Option<Quantifier> {
+        let word = self.lexer.raw(word);
+        let quantifiers = [("any", Quantifier::Any), ("all", Quantifier::All)];
+        quantifiers
+            .into_iter()
+            .find(|(name, _)| word.eq_ignore_ascii_case(name))
+            .map(|(_, quantifier)| quantifier)
+    }
+
+    /// The parenthesis behind `any` or `all`.
+    fn quantified(&mut self, quantifier: Quantifier) -> Parsed<Attribute> {
+        self.expect(Kind::Open, "an opening parenthesis")?;
+        let word = self.token;
+        let Path::Attribute(name) = self.attribute_path()? else {
+            let is_quantifier = self.quantifier(word).is_some();
+            let found = if is_quantifier { "a quantifier inside a quantifier" } else { "a function" };
+            return Err(self.lexer.error(word.start, found, "an attribute"));
+        };
+        self.expect(Kind::Close, "a closing parenthesis")?;
+        Ok(Attribute { name, quantifier: Some(quantifier) })
+    }
+
+    /// An attribute, perhaps quantified.
     fn attribute(&mut self) -> Parsed<Attribute> {
         let word = self.token;
-        if !matches!(word.kind, Kind::Word | Kind::QuotedName { .. }) {
-            return Err(self.unexpected("an attribute"));
+        match (self.attribute_path()?, self.quantifier(word)) {
+            (Path::Attribute(name), _) => Ok(Attribute { name, quantifier: None }),
+            (Path::Call, Some(quantifier)) => self.quantified(quantifier),
+            (Path::Call, None) => Err(self.lexer.error(word.start, "a function", "an attribute")),
         }
-        match self.path()? {
-            Path::Attribute(name) => Ok(Attribute { name, quantifier: None }),
-            Path::Call => match self.call(word)? {
-                Call::Attribute(attribute) => Ok(attribute),
-                Call::Predicate(..) => Err(self.lexer.error(word.start, "a predicate", "an attribute")),
-            },
+    }
+
+    fn attribute_path(&mut self) -> Parsed<Path> {
+        match self.token.kind {
+            Kind::Word | Kind::QuotedName { .. } => self.path(),
+            _ => Err(self.unexpected("an attribute")),
         }
     }
 
