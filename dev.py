@@ -9,9 +9,11 @@ tool behind it: `python3 dev.py test -k parse` hands `-k parse` to pytest.
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import os
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -54,9 +56,18 @@ def environment() -> dict[str, str]:
     env["PYO3_PYTHON"] = tool("python")
     env["PATH"] = os.pathsep.join([str(BIN), env.get("PATH", "")])
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
-    # The property tests in Rust draw the same cases in every run; pyproject.toml does so for Python.
-    env.setdefault("PROPTEST_RNG_SEED", "1")
+    env["TAMIS_SEED"] = seed()
+    env.setdefault("PROPTEST_RNG_SEED", seed())
     return env
+
+
+@functools.cache
+def seed() -> str:
+    """The seed of all random tests, in Rust and in Python: new in each run unless TAMIS_SEED fixes it."""
+    given = os.environ.get("TAMIS_SEED") or str(secrets.randbelow(2**32))
+    if not given.isdecimal():
+        fail(f"TAMIS_SEED is {given!r}; it takes a whole number")
+    return given
 
 
 def attempt(title: str, command: Sequence[str]) -> int:
@@ -187,6 +198,7 @@ def demo(args: Sequence[str] = ()) -> None:
 def test(args: Sequence[str] = ()) -> None:
     """Run the Rust and the Python tests (arguments go to pytest)."""
     build()
+    say(f"random tests: seed {seed()}; TAMIS_SEED={seed()} repeats this run")
     step("Rust tests", ["cargo", "test", "--workspace", "--locked"])
     step("Python tests", [tool("python"), "-m", "pytest", *args])
 

@@ -53,11 +53,10 @@ class Explanation:
 
     def __str__(self) -> str:
         """Print the tree, one node a line, the truth in front."""
-        return "\n".join(
-            f"{node.truth:<8} {'  ' * depth}{node.text}"
-            + ("" if node.value is None else f"   ({node.value})")
-            for node, depth in self._nodes()
-        )
+        return "\n".join(f"{node.truth:<8} {'  ' * depth}{node._label()}" for node, depth in self._nodes())
+
+    def _label(self) -> str:
+        return self.text if self.value is None else f"{self.text}   ({self.value})"
 
     def _nodes(self) -> Iterator[tuple[Explanation, int]]:
         """Go through all nodes with their depth, parents before children, from left to right."""

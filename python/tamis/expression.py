@@ -155,7 +155,7 @@ def any_of(*expressions: Expression | Attribute) -> Expression:
     return _join("OR", expressions)
 
 
-def _join(connective: str, operands: Iterable[Expression | Attribute]) -> Expression:
+def _join(connective: str, operands: Iterable[object]) -> Expression:
     native = []
     for operand in operands:
         if isinstance(operand, Attribute):
@@ -180,9 +180,7 @@ class Attribute:
 
     def __init__(self, name: str, quantifier: Literal["any", "all"] | None = None) -> None:
         """Name the attribute; use `attr`."""
-        if not isinstance(name, str) or not name:
-            raise ParseError(f"the name of an attribute is a str that is not empty, not {name!r}")
-        self.name = name
+        self.name = _name(name)
         self._quantifier = quantifier
 
     def __repr__(self) -> str:
@@ -312,6 +310,12 @@ class Attribute:
         operand = f"{self._quantifier}({quoted})" if self._quantifier else quoted
         head, tail = form.split("{}", 1)
         return parse(head + operand + tail, Limits(max_length=2**62))
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise ParseError(f"the name of an attribute is a str that is not empty, not {name!r}")
+    return name
 
 
 def _list(values: Iterable[Value]) -> str:
