@@ -7,6 +7,7 @@ import secrets
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 SEED = int(os.environ.get("TAMIS_SEED") or secrets.randbelow(2**32))
 
@@ -20,6 +21,10 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("tamis")
+
+# Hypothesis also draws constants from the modules that are loaded. Then a test by itself would draw other cases
+# than within the whole suite, and the seed of a failure would not repeat it. It has no setting for this.
+providers.is_local_module_file = lambda path: False  # type: ignore[attr-defined, assignment]
 
 _summary = pytest.StashKey[list[str]]()
 
