@@ -22,8 +22,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("tamis")
 
-# Hypothesis also draws constants from the modules that are loaded. Then a test by itself would draw other cases
-# than within the whole suite, and the seed of a failure would not repeat it. It has no setting for this.
+# Hypothesis also draws constants from whatever modules are loaded. Then a test by itself would draw other
+# cases than within the whole suite, and the seed of a failure would not repeat it. There is no setting.
 providers.is_local_module_file = lambda path: False  # type: ignore[attr-defined, assignment]
 
 _summary = pytest.StashKey[list[str]]()

@@ -147,7 +147,7 @@ class Index:
         >>> index.match_json('{"a": 2}')
         [1]
         """
-        return self._native.match_one(event)
+        return self._native.match_json(event)
 
     def match_many(
         self, events: Iterable[Mapping[str, Any]], threads: int | None = None, ordered: bool = False

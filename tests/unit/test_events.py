@@ -331,3 +331,12 @@ def test_json_means_what_the_mapping_means() -> None:
     ]:
         assert index.match_json(text) == expected, text
         assert index.match_json(text.encode()) == expected, text
+
+
+def test_each_form_has_its_method() -> None:
+    index = Index()
+    index.add(1, "a = 1")
+    with pytest.raises(tamis.EventError, match="an event is a mapping, not str"):
+        index.match('{"a": 1}')  # type: ignore[arg-type]
+    with pytest.raises(tamis.EventError, match="a JSON event is a str or bytes, not dict"):
+        index.match_json({"a": 1})  # type: ignore[arg-type]

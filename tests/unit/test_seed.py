@@ -49,5 +49,6 @@ def draws(project: Path, seed: str, more: str = "") -> str:
 def test_the_seed_repeats_a_run_whatever_else_is_loaded(run: Path) -> None:
     first = draws(run, "7")
     assert draws(run, "7") == first
-    assert draws(run, "7", more=OTHERS) == first
+    (run / "others.py").write_text(OTHERS)
+    assert draws(run, "7", more="import others") == first
     assert draws(run, "8") != first

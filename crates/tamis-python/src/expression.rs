@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use std::sync::Arc;
 use tamis_core::Error;
-use tamis_core::event::{JsonReader, Rows};
+use tamis_core::event::Rows;
 use tamis_core::expr::{Connective, Explanation, Expr, Limits, Missing, Truth};
 
 /// An expression. Immutable.
@@ -152,18 +152,6 @@ pub fn explanation_to_python<'py>(py: Python<'py>, node: &Explanation) -> PyResu
         node.children.iter().map(|child| explanation_to_python(py, child)).collect::<PyResult<_>>()?;
     let tuple = (&node.text, node.truth.name(), &node.value, node.weight, children);
     Ok(tuple.into_pyobject(py)?.into_any())
-}
-
-/// An event given as a mapping, or as JSON in `str` or `bytes`.
-pub fn read_mapping_or_json(
-    event: &Bound<'_, PyAny>,
-    schema: &tamis_core::Schema,
-    rows: &mut Rows,
-) -> Result<(), crate::event::Fault> {
-    if let Some(json) = json_bytes(event)? {
-        return Ok(JsonReader::default().read(json, schema, rows)?);
-    }
-    read_event(event, schema, rows)
 }
 
 /// The bytes of a `str` or `bytes`; `None` for anything else.

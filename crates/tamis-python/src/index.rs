@@ -3,9 +3,7 @@
 use crate::arrow::{batches, unreadable};
 use crate::errors::{exception, expression_text, invalid_id, with_row};
 use crate::event::{Fault, read_event};
-use crate::expression::{
-    LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing, read_mapping_or_json,
-};
+use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing};
 use crate::id::{id_from_python, id_to_python};
 use crate::matches::NativeMatches;
 use arrow_array::types::{
@@ -253,16 +251,25 @@ impl NativeIndex {
         self.ids(py, &ids)
     }
 
-    /// Matches a mapping, or JSON in `str` or `bytes`.
+    /// Matches a mapping.
     #[pyo3(name = "match_one")]
     fn match_event<'py>(&self, py: Python<'py>, event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let ids = self.with_rows(
             py,
-            |schema, rows| {
-                read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None))
-            },
+            |schema, rows| read_event(event, schema, rows).map_err(|fault| fault.exception(py, None)),
             |schema, rows| self.index.match_row(schema, rows, 0),
         )?;
+        self.ids(py, &ids)
+    }
+
+    /// Matches one JSON object in a `str` or `bytes`.
+    fn match_json<'py>(&self, py: Python<'py>, event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let fault = |error: Error| exception(py, error);
+        let Some(json) = json_bytes(event).map_err(fault)? else {
+            let message = format!("a JSON event is a str or bytes, not {}", event.get_type().name()?);
+            return Err(fault(Error::Event { attribute: None, message }));
+        };
+        let ids = py.detach(|| self.index.match_json(json)).map_err(fault)?;
         self.ids(py, &ids)
     }
 
@@ -343,9 +350,7 @@ impl NativeIndex {
         }
         let best = self.with_rows(
             py,
-            |schema, rows| {
-                read_mapping_or_json(event, schema, rows).map_err(|fault| fault.exception(py, None))
-            },
+            |schema, rows| read_event(event, schema, rows).map_err(|fault| fault.exception(py, None)),
             |schema, rows| self.index.top_k(schema, rows, 0, k, &event_weights),
         )?;
         let best = best.map_err(|error| exception(py, error))?;
@@ -361,7 +366,7 @@ impl NativeIndex {
         let id = id_from_python(id)?;
         let expr = py.detach(|| self.index.expression(&id)).map_err(|error| exception(py, error))?;
         let (schema, mut rows) = (expr.schema(), Rows::default());
-        read_mapping_or_json(event, &schema, &mut rows).map_err(|fault: Fault| fault.exception(py, None))?;
+        read_event(event, &schema, &mut rows).map_err(|fault: Fault| fault.exception(py, None))?;
         explanation_to_python(py, &expr.explain_row(&schema, &rows, 0, self.index.settings().missing))
     }
 
