@@ -1,16 +1,12 @@
 //! The index: inputs are extracted with the interpreter attached, everything else happens without it.
 
 use crate::arrow::{batches, unreadable};
+use crate::arrow_rules::{arrow_id, arrow_text, position};
 use crate::errors::{exception, expression_text, invalid_id, with_row};
 use crate::event::{Fault, read_event};
 use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing};
 use crate::id::{id_from_python, id_to_python};
 use crate::matches::NativeMatches;
-use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, cast::AsArray};
-use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
 use std::num::NonZeroUsize;
@@ -463,46 +459,4 @@ fn options_from_python(options: &Bound<'_, PyDict>) -> PyResult<Options> {
         known.insert(name, value);
     }
     Ok(known)
-}
-
-/// The place of a column that `add_many` needs.
-fn position(schema: &arrow_schema::Schema, name: &str) -> Result<usize, Error> {
-    schema.index_of(name).map_err(|_| {
-        Error::Expression(format!(
-            "the Arrow data has no column {name:?}; it needs the columns id and expression"
-        ))
-    })
-}
-
-fn arrow_id(ids: &ArrayRef, row: usize) -> Result<Id, String> {
-    let int = match ids.data_type() {
-        _ if ids.is_null(row) => return Err("the id is null".into()),
-        DataType::Int8 => i64::from(ids.as_primitive::<Int8Type>().value(row)),
-        DataType::Int16 => i64::from(ids.as_primitive::<Int16Type>().value(row)),
-        DataType::Int32 => i64::from(ids.as_primitive::<Int32Type>().value(row)),
-        DataType::Int64 => ids.as_primitive::<Int64Type>().value(row),
-        DataType::UInt8 => i64::from(ids.as_primitive::<UInt8Type>().value(row)),
-        DataType::UInt16 => i64::from(ids.as_primitive::<UInt16Type>().value(row)),
-        DataType::UInt32 => i64::from(ids.as_primitive::<UInt32Type>().value(row)),
-        DataType::UInt64 => {
-            let id = ids.as_primitive::<UInt64Type>().value(row);
-            i64::try_from(id).map_err(|_| format!("the id {id} does not fit 64 bits"))?
-        }
-        _ => return arrow_text(ids, row, "id").map(Id::from),
-    };
-    Ok(Id::Int(int))
-}
-
-fn arrow_text<'b>(texts: &'b ArrayRef, row: usize, name: &str) -> Result<&'b str, String> {
-    let text = match texts.data_type() {
-        _ if texts.is_null(row) => return Err(format!("the {name} is null")),
-        DataType::Utf8 => texts.as_string::<i32>().value(row),
-        DataType::LargeUtf8 => texts.as_string::<i64>().value(row),
-        DataType::Utf8View => texts.as_string_view().value(row),
-        other => {
-            return Err(format!("the column {name:?} is of Arrow type {other}; cast it to strings"));
-        }
-    };
-    // Arrow data from outside is only said to be UTF-8; reading it checks nothing.
-    std::str::from_utf8(text.as_bytes()).map_err(|_| format!("the {name} is not UTF-8"))
 }

@@ -3,6 +3,7 @@
 //! Private: users see the typed wrappers in `python/tamis`.
 
 mod arrow;
+mod arrow_rules;
 mod errors;
 mod event;
 mod expression;

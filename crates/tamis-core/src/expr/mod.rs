@@ -9,9 +9,11 @@
 //! | `eval` | TRUE, FALSE or UNKNOWN, and why (the reference semantics)? |
 //! | `set` | which values satisfy these predicates on one attribute? |
 //! | `normal` | what do engines see? |
+//! | `accepted` | for which values is this operator TRUE? |
 //! | `normalize` | how is what the user wrote turned into that? |
 //! | `dnf` | which conjunctions is it made of, if not too many? |
 
+mod accepted;
 mod ast;
 mod dnf;
 mod eval;

@@ -4,15 +4,12 @@
 //! operand are made once and shared: nesting them stays linear. Predicates on one attribute are merged where a
 //! connective joins them; what is left without effect or without hope is folded away.
 
-use super::ast::{Comparison, Condition, Expr, Op, Quantifier};
+use super::accepted::{Accepted, accepted};
+use super::ast::{Condition, Expr, Quantifier};
 use super::normal::{Node, NodeId, Normal, Over, Predicate, Root, Test};
-use super::pattern::{Matcher, TextPattern};
-use super::set::{Cut, OrderedSet, ValueSet};
-use crate::number::Number;
+use super::set::ValueSet;
 use crate::schema::{AttrId, Attributes};
-use crate::value::Literal;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smol_str::SmolStr;
 use std::collections::hash_map::Entry;
 
 /// What a predicate on a missing attribute is.
@@ -375,128 +372,4 @@ fn decides(join: Join, set: &ValueSet) -> bool {
         Join::And => set.is_empty(),
         Join::Or => set.is_everything(),
     }
-}
-
-enum Accepted {
-    Set(ValueSet),
-    Test(Test),
-}
-
-/// The values for which an operator, or its negation, is TRUE.
-fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted {
-    if let Some(test) = plain_range(op, outer_not, closed_world) {
-        return Accepted::Test(test);
-    }
-    let (negated, mut set) = match op {
-        Op::IsNull { negated } => {
-            let set = if *negated == outer_not { ValueSet::missing() } else { ValueSet::present() };
-            return Accepted::Set(set);
-        }
-        Op::Compare(comparison, literal) => {
-            let negated = outer_not != (*comparison == Comparison::NotEqual);
-            let comparison = if outer_not { negation(*comparison) } else { *comparison };
-            (negated, ValueSet::compared(comparison, literal))
-        }
-        Op::Between { negated, low, high } => {
-            let negated = *negated != outer_not;
-            let set = if negated {
-                ValueSet::compared(Comparison::Less, low)
-                    .union(&ValueSet::compared(Comparison::Greater, high))
-            } else {
-                ValueSet::compared(Comparison::GreaterEqual, low)
-                    .intersection(&ValueSet::compared(Comparison::LessEqual, high))
-            };
-            (negated, set)
-        }
-        Op::In { negated, literals } => {
-            let negated = *negated != outer_not;
-            (negated, if negated { ValueSet::none_of(literals) } else { ValueSet::one_of(literals) })
-        }
-        Op::IsTrue => (outer_not, ValueSet::compared(Comparison::Equal, &Literal::Bool(!outer_not))),
-        Op::Matches { negated, pattern } => {
-            let negated = *negated != outer_not;
-            let Some(texts) = as_range(pattern) else {
-                let or_missing = negated && closed_world;
-                return Accepted::Test(Test::Pattern { pattern: pattern.clone(), negated, or_missing });
-            };
-            let texts = if negated { texts.complement() } else { texts };
-            (negated, ValueSet { texts, ..ValueSet::empty() })
-        }
-        Op::InCidr(networks) => {
-            let or_missing = outer_not && closed_world;
-            let networks = networks.as_slice().into();
-            return Accepted::Test(Test::Cidr { networks, negated: outer_not, or_missing });
-        }
-    };
-    set.missing = negated && closed_world;
-    Accepted::Set(set)
-}
-
-/// The most common predicates, without the detour over sets. Negated forms of a closed world accept a missing
-/// value too, so they are not among them.
-fn plain_range(op: &Op, outer_not: bool, closed_world: bool) -> Option<Test> {
-    let (low, high, negated) = match op {
-        Op::Compare(Comparison::Equal, Literal::Text(text)) if !outer_not => {
-            return Some(Test::Text(text.clone()));
-        }
-        Op::Compare(comparison, Literal::Number(at)) => match comparison {
-            Comparison::Equal => (*at, *at, outer_not),
-            Comparison::NotEqual => (*at, *at, !outer_not),
-            _ if outer_not => return None,
-            Comparison::Less => (Number::MIN, at.next_down(), false),
-            Comparison::LessEqual => (Number::MIN, *at, false),
-            Comparison::Greater => (at.next_up(), Number::MAX, false),
-            Comparison::GreaterEqual => (*at, Number::MAX, false),
-        },
-        Op::Between { negated, low: Literal::Number(low), high: Literal::Number(high) } if low <= high => {
-            (*low, *high, *negated != outer_not)
-        }
-        _ => return None,
-    };
-    match negated {
-        false => Some(Test::Number { low, high }),
-        true if closed_world => None,
-        true => Some(Test::Outside { low, high }),
-    }
-}
-
-fn negation(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Equal => Comparison::NotEqual,
-        Comparison::NotEqual => Comparison::Equal,
-        Comparison::Less => Comparison::GreaterEqual,
-        Comparison::LessEqual => Comparison::Greater,
-        Comparison::Greater => Comparison::LessEqual,
-        Comparison::GreaterEqual => Comparison::Less,
-    }
-}
-
-/// The strings of a pattern that is an equality or a prefix: one range.
-fn as_range(pattern: &TextPattern) -> Option<OrderedSet<SmolStr>> {
-    match pattern.matcher() {
-        Matcher::Equals(whole) => Some(OrderedSet::points(vec![whole.clone()])),
-        Matcher::Prefix(prefix) => {
-            let low = (!prefix.is_empty()).then(|| Cut { at: prefix.clone(), after: false });
-            let high = after_prefix(prefix).map(|at| Cut { at, after: false });
-            Some(OrderedSet::between(low, high))
-        }
-        _ => None,
-    }
-}
-
-/// The first string behind all those that begin with `prefix`; `None` if they reach to the end of the order.
-fn after_prefix(prefix: &str) -> Option<SmolStr> {
-    let mut chars: Vec<char> = prefix.chars().collect();
-    while let Some(last) = chars.pop() {
-        let next = match last {
-            // The code points between are surrogates, which no string holds.
-            '\u{D7FF}' => Some('\u{E000}'),
-            last => char::from_u32(last as u32 + 1),
-        };
-        if let Some(next) = next {
-            chars.push(next);
-            return Some(chars.into_iter().collect());
-        }
-    }
-    None
 }

@@ -1,18 +1,20 @@
-//! Tokens to tree: one function per precedence group, so the stack holds two frames per parenthesis.
+//! Tokens to tree. The stack holds two frames per parenthesis; everything else is a loop.
+//!
+//! `groups` collects operands by precedence, `literals` reads what stands on the right of an operator.
+
+mod groups;
+mod literals;
 
 use super::Limits;
 use super::ast::{Attribute, Condition, Connective, Expr, Op, Quantifier};
 use super::lexer::{Keyword, Kind, Lexer, Token};
-use super::pattern::{PatternKind, TextPattern};
+use super::pattern::PatternKind;
 use crate::error::ParseError;
-use crate::number::Number;
-use crate::time;
 use crate::value::Literal;
-use ipnet::IpNet;
+use groups::Pending;
+use literals::unquote;
 use smol_str::SmolStr;
 use std::borrow::Cow;
-use std::net::IpAddr;
-use std::sync::Arc;
 
 /// Bytes of an attribute's name. An index keeps every prefix of a dotted name and readers recurse once a dot, so a
 /// name of half a megabyte of dots would cost gigabytes and the stack.
@@ -346,99 +348,6 @@ impl<'t> Parser<'t> {
         Ok(unquote(raw, doubled))
     }
 
-    fn literal(&mut self, expected: &str) -> Parsed<Literal> {
-        let token = self.token;
-        let raw = self.lexer.raw(token);
-        let literal = match token.kind {
-            Kind::Integer => match raw.parse() {
-                Ok(value) => Literal::Number(Number::Int(value)),
-                Err(_) => return Err(self.unexpected("an integer of 64 bits, or a float such as 1e20")),
-            },
-            Kind::Float => {
-                match raw.parse().ok().filter(|x: &f64| x.is_finite()).and_then(Number::from_f64) {
-                    Some(number) => Literal::Number(number),
-                    None => return Err(self.unexpected("a number that fits a 64-bit float")),
-                }
-            }
-            Kind::String { doubled } => Literal::Text(unquote(raw, doubled).into()),
-            Kind::Keyword(Keyword::True) => Literal::Bool(true),
-            Kind::Keyword(Keyword::False) => Literal::Bool(false),
-            Kind::Keyword(Keyword::Null) => {
-                return Err(
-                    self.unexpected(format!("{expected}; NULL is no value, write IS NULL or IS NOT NULL"))
-                );
-            }
-            Kind::Word if self.is_instant(token) => {
-                self.advance()?;
-                return self.instant(token);
-            }
-            Kind::Word | Kind::QuotedName { .. } => {
-                return Err(self.unexpected(format!(
-                    "{expected}; attributes compare with literals, text stands in single quotes"
-                )));
-            }
-            _ => return Err(self.unexpected(expected)),
-        };
-        self.advance()?;
-        Ok(literal)
-    }
-
-    /// Whether a word begins a date or timestamp literal, if a text follows.
-    fn is_instant(&self, word: Token) -> bool {
-        let raw = self.lexer.raw(word);
-        raw.eq_ignore_ascii_case("date") || raw.eq_ignore_ascii_case("timestamp")
-    }
-
-    /// The text after `DATE` or `TIMESTAMP`.
-    fn instant(&mut self, word: Token) -> Parsed<Literal> {
-        let is_date = self.lexer.raw(word).len() == "date".len();
-        let form =
-            if is_date { "a date such as '2026-11-15'" } else { "a timestamp such as '2026-11-15 10:00:00'" };
-        let Kind::String { doubled } = self.token.kind else {
-            return Err(self.unexpected(form));
-        };
-        let text = unquote(self.lexer.raw(self.token), doubled);
-        let literal = if is_date {
-            time::parse_date(&text).map(Literal::Date)
-        } else {
-            time::parse_timestamp(&text).map(Literal::Timestamp)
-        };
-        let Some(literal) = literal else {
-            return Err(self.unexpected(form));
-        };
-        self.advance()?;
-        Ok(literal)
-    }
-
-    fn pattern(&mut self, kind: PatternKind) -> Parsed<Arc<TextPattern>> {
-        let token = self.token;
-        let source = self.string("a text in single quotes")?;
-        TextPattern::new(kind, &source, self.limits)
-            .map(Arc::new)
-            .map_err(|reason| self.lexer.error(token.start, self.lexer.describe(token), reason))
-    }
-
-    fn network(&mut self) -> Parsed<IpNet> {
-        let token = self.token;
-        let text = self.string("a network such as '10.0.0.0/8'")?;
-        let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        let expected = match network {
-            Ok(network) if network.trunc() == network => return Ok(network),
-            Ok(network) => format!("a network without host bits: '{}'", network.trunc()),
-            Err(_) => "a network such as '10.0.0.0/8' or '2001:db8::/32'".into(),
-        };
-        Err(self.lexer.error(token.start, self.lexer.describe(token), expected))
-    }
-
-    fn string(&mut self, expected: &str) -> Parsed<Cow<'t, str>> {
-        let Kind::String { doubled } = self.token.kind else {
-            return Err(self.unexpected(expected));
-        };
-        let raw = self.lexer.raw(self.token);
-        self.advance()?;
-        Ok(unquote(raw, doubled))
-    }
-
     /// An optional `^ weight`, then the predicate is complete.
     fn weighted(&mut self, attribute: Attribute, op: Op) -> Parsed<Expr> {
         let mut weight = 1.0;
@@ -496,87 +405,4 @@ enum Call {
 
 fn is_word(raw: &str) -> bool {
     raw.bytes().all(|b| b.is_ascii_alphabetic())
-}
-
-/// The text between quotes, with doubled quotes made single.
-fn unquote(raw: &str, doubled: bool) -> Cow<'_, str> {
-    let inner = &raw[1..raw.len() - 1];
-    if !doubled {
-        return Cow::Borrowed(inner);
-    }
-    let quote = &raw[..1];
-    Cow::Owned(inner.replace(&quote.repeat(2), quote))
-}
-
-/// Operands collected for one connective, and the depth of the deepest.
-#[derive(Default)]
-struct Group {
-    operands: Vec<Expr>,
-    levels: usize,
-}
-
-impl Group {
-    fn push(&mut self, operand: Expr, levels: usize) {
-        if self.operands.is_empty() {
-            self.operands.reserve(4);
-        }
-        self.operands.push(operand);
-        self.levels = self.levels.max(levels);
-    }
-
-    fn close(&mut self, connective: Connective) -> (Expr, usize) {
-        let group = std::mem::take(self);
-        let levels = group.levels + usize::from(group.operands.len() > 1);
-        (Expr::join(connective, group.operands), levels)
-    }
-}
-
-/// The groups that are open while operands are read.
-struct Pending {
-    and: Group,
-    xor: Group,
-    /// The connective between the operands of `xor`.
-    xor_kind: Connective,
-    or: Group,
-}
-
-impl Default for Pending {
-    fn default() -> Pending {
-        Pending {
-            and: Group::default(),
-            xor: Group::default(),
-            xor_kind: Connective::Xor,
-            or: Group::default(),
-        }
-    }
-}
-
-impl Pending {
-    /// An XOR or XNOR follows: the AND group is one of its operands.
-    fn close_and(&mut self, next: Connective) {
-        let (term, levels) = self.and.close(Connective::And);
-        self.xor.push(term, levels);
-        if self.xor.operands.len() > 1 && self.xor_kind != next {
-            // From left to right: `a XOR b XNOR c` is `(a XOR b) XNOR c`.
-            let (left, levels) = self.xor.close(self.xor_kind);
-            self.xor.push(left, levels);
-        }
-        self.xor_kind = next;
-    }
-
-    /// An OR follows, or the end.
-    fn close_xor(&mut self) {
-        let (term, levels) = self.and.close(Connective::And);
-        self.xor.push(term, levels);
-        let (term, levels) = self.xor.close(self.xor_kind);
-        self.or.push(term, levels);
-    }
-
-    fn finish(mut self) -> (Expr, usize) {
-        if self.or.operands.is_empty() && self.xor.operands.is_empty() {
-            return self.and.close(Connective::And);
-        }
-        self.close_xor();
-        self.or.close(Connective::Or)
-    }
 }

@@ -1,0 +1,117 @@
+//! What stands on the right of an operator: numbers, texts, times, patterns, networks.
+
+use super::{Parsed, Parser};
+use crate::expr::lexer::{Keyword, Kind, Token};
+use crate::expr::pattern::{PatternKind, TextPattern};
+use crate::number::Number;
+use crate::time;
+use crate::value::Literal;
+use ipnet::IpNet;
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+impl<'t> Parser<'t> {
+    pub(super) fn literal(&mut self, expected: &str) -> Parsed<Literal> {
+        let token = self.token;
+        let raw = self.lexer.raw(token);
+        let literal = match token.kind {
+            Kind::Integer => match raw.parse() {
+                Ok(value) => Literal::Number(Number::Int(value)),
+                Err(_) => return Err(self.unexpected("an integer of 64 bits, or a float such as 1e20")),
+            },
+            Kind::Float => {
+                match raw.parse().ok().filter(|x: &f64| x.is_finite()).and_then(Number::from_f64) {
+                    Some(number) => Literal::Number(number),
+                    None => return Err(self.unexpected("a number that fits a 64-bit float")),
+                }
+            }
+            Kind::String { doubled } => Literal::Text(unquote(raw, doubled).into()),
+            Kind::Keyword(Keyword::True) => Literal::Bool(true),
+            Kind::Keyword(Keyword::False) => Literal::Bool(false),
+            Kind::Keyword(Keyword::Null) => {
+                return Err(
+                    self.unexpected(format!("{expected}; NULL is no value, write IS NULL or IS NOT NULL"))
+                );
+            }
+            Kind::Word if self.is_instant(token) => {
+                self.advance()?;
+                return self.instant(token);
+            }
+            Kind::Word | Kind::QuotedName { .. } => {
+                return Err(self.unexpected(format!(
+                    "{expected}; attributes compare with literals, text stands in single quotes"
+                )));
+            }
+            _ => return Err(self.unexpected(expected)),
+        };
+        self.advance()?;
+        Ok(literal)
+    }
+
+    /// Whether a word begins a date or timestamp literal, if a text follows.
+    pub(super) fn is_instant(&self, word: Token) -> bool {
+        let raw = self.lexer.raw(word);
+        raw.eq_ignore_ascii_case("date") || raw.eq_ignore_ascii_case("timestamp")
+    }
+
+    /// The text after `DATE` or `TIMESTAMP`.
+    pub(super) fn instant(&mut self, word: Token) -> Parsed<Literal> {
+        let is_date = self.lexer.raw(word).len() == "date".len();
+        let form =
+            if is_date { "a date such as '2026-11-15'" } else { "a timestamp such as '2026-11-15 10:00:00'" };
+        let Kind::String { doubled } = self.token.kind else {
+            return Err(self.unexpected(form));
+        };
+        let text = unquote(self.lexer.raw(self.token), doubled);
+        let literal = if is_date {
+            time::parse_date(&text).map(Literal::Date)
+        } else {
+            time::parse_timestamp(&text).map(Literal::Timestamp)
+        };
+        let Some(literal) = literal else {
+            return Err(self.unexpected(form));
+        };
+        self.advance()?;
+        Ok(literal)
+    }
+
+    pub(super) fn pattern(&mut self, kind: PatternKind) -> Parsed<Arc<TextPattern>> {
+        let token = self.token;
+        let source = self.string("a text in single quotes")?;
+        TextPattern::new(kind, &source, self.limits)
+            .map(Arc::new)
+            .map_err(|reason| self.lexer.error(token.start, self.lexer.describe(token), reason))
+    }
+
+    pub(super) fn network(&mut self) -> Parsed<IpNet> {
+        let token = self.token;
+        let text = self.string("a network such as '10.0.0.0/8'")?;
+        let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        let expected = match network {
+            Ok(network) if network.trunc() == network => return Ok(network),
+            Ok(network) => format!("a network without host bits: '{}'", network.trunc()),
+            Err(_) => "a network such as '10.0.0.0/8' or '2001:db8::/32'".into(),
+        };
+        Err(self.lexer.error(token.start, self.lexer.describe(token), expected))
+    }
+
+    pub(super) fn string(&mut self, expected: &str) -> Parsed<Cow<'t, str>> {
+        let Kind::String { doubled } = self.token.kind else {
+            return Err(self.unexpected(expected));
+        };
+        let raw = self.lexer.raw(self.token);
+        self.advance()?;
+        Ok(unquote(raw, doubled))
+    }
+}
+
+/// The text between quotes, with doubled quotes made single.
+pub(super) fn unquote(raw: &str, doubled: bool) -> Cow<'_, str> {
+    let inner = &raw[1..raw.len() - 1];
+    if !doubled {
+        return Cow::Borrowed(inner);
+    }
+    let quote = &raw[..1];
+    Cow::Owned(inner.replace(&quote.repeat(2), quote))
+}
