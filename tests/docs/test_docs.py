@@ -1,14 +1,16 @@
 """Every code block of the documentation runs, and every docstring example.
 
-A fence says what is done with its block: ``python`` runs, all blocks of a page in one namespace; ``sh`` and
-``console`` are commands for people, of which those that call ``tamis`` or ``dev.py`` must name a subcommand
-that exists. Any other fence must be one of ``PLAIN``, so that no block goes unseen.
+A fence says what is done with its block: ``python`` runs, all blocks of a page in one namespace; of ``sh``
+and ``console`` the lines that call ``tamis`` run, in a folder with the files they name. Lines that call
+``dev.py`` would run these tests within themselves, so they must only name a subcommand that exists; CI runs
+them. Any other fence must be one of ``PLAIN``, so that no block goes unseen.
 """
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -18,7 +20,10 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import tamis
 
@@ -75,6 +80,44 @@ def test_commands_exist(page: Path) -> None:
                     assert words[1] in known[words[0]], f"{name(page)}:{block.line}: {line}"
                     checked += 1
     assert checked
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with the rules and events that the pages speak of, in every form they name."""
+    rules = pa.table({"id": [1, 2, 3], "expression": ["age >= 18", "country = 'US'", "age > 90 or vip"]})
+    events = pa.table(
+        {"age": [20, 95, 10, 30, 40, 50, 60], "country": ["US", "DE", "FR", "US", "DE", "FR", "US"]}
+    )
+    pq.write_table(rules, tmp_path / "rules.parquet")
+    pq.write_table(events, tmp_path / "events.parquet")
+    csv.write_csv(rules, tmp_path / "rules.csv")
+    (tmp_path / "rules.txt").write_text("\n".join(rules["expression"].to_pylist()))
+    lines = "\n".join(json.dumps(event) for event in events.to_pylist())
+    for file in ("events.jsonl", "log.jsonl"):
+        (tmp_path / file).write_text(lines + "\n")
+    return tmp_path
+
+
+def tamis_commands() -> list[tuple[str, str]]:
+    shells = [
+        (page, block) for page in PAGES for block in blocks(page) if block.language in ("sh", "console")
+    ]
+    lines = [(name(page), line) for page, block in shells for line in block.code.splitlines()]
+    return [(page, line.removeprefix("$ ")) for page, line in lines if re.search(r"(^|\| |\$ )tamis ", line)]
+
+
+@pytest.mark.parametrize(("page", "command"), tamis_commands())
+def test_tamis_commands_run(page: str, command: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    # 1 is no fault: `tamis explain` says by it that the rule does not match.
+    done = subprocess.run(command, shell=True, cwd=files, capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1), f"{page}: {command}\n{done.stderr}"
+    assert done.stdout and not done.stderr
+
+
+def test_the_readme_shows_commands() -> None:
+    assert sum(page == "README.md" for page, _ in tamis_commands()) >= 5
 
 
 def subcommands(program: str) -> set[str]:
