@@ -1,0 +1,193 @@
+//! Values as strings of elements, four bits each, in an order that agrees with the values' own.
+//!
+//! | value | elements |
+//! | --- | --- |
+//! | integer, instant | sign, number of digits, hexadecimal digits; complemented below zero |
+//! | float | as its integer part, then its bits: sign, exponent, mantissa |
+//! | string | the halves of its UTF-8 bytes, which sort as its characters do |
+//!
+//! Integers and floats share one order, so a fraction follows the integer below it: 7, 7.25, 7.5, 8.
+
+use crate::number::Number;
+use smol_str::SmolStr;
+
+/// How many different elements there are.
+pub const FANOUT: usize = 16;
+
+/// A value that a PS-Tree can walk: compares as its elements do, and a prefix comes first.
+pub trait Elements: Ord {
+    /// The element at this depth, below [`FANOUT`]; `None` behind the last one.
+    fn element(&self, depth: usize) -> Option<u8>;
+}
+
+/// A value as a PS-Tree keeps it, and as it is asked for.
+pub trait Key: Clone {
+    /// What is looked up.
+    type Query: Elements + ?Sized;
+    /// The value as a query.
+    fn query(&self) -> &Self::Query;
+}
+
+impl Key for Number {
+    type Query = Number;
+    fn query(&self) -> &Number {
+        self
+    }
+}
+
+impl Key for i64 {
+    type Query = i64;
+    fn query(&self) -> &i64 {
+        self
+    }
+}
+
+impl Key for SmolStr {
+    type Query = str;
+    fn query(&self) -> &str {
+        self
+    }
+}
+
+/// First elements: what lies outside the 64-bit integers frames what lies inside.
+const BELOW_INTEGERS: u8 = 6;
+const NEGATIVE: u8 = 7;
+const POSITIVE: u8 = 8;
+const ABOVE_INTEGERS: u8 = 9;
+
+/// 2^63, the first float above every integer.
+const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+
+/// How many elements an integer has.
+#[inline]
+fn integer_length(value: i64) -> usize {
+    2 + digits(magnitude(value))
+}
+
+/// The distance from zero, or from -1 below it.
+#[inline]
+fn magnitude(value: i64) -> u64 {
+    (if value < 0 { !value } else { value }) as u64
+}
+
+#[inline]
+fn digits(magnitude: u64) -> usize {
+    (67 - (magnitude | 1).leading_zeros() as usize) / 4
+}
+
+impl Elements for i64 {
+    #[inline]
+    fn element(&self, depth: usize) -> Option<u8> {
+        let (magnitude, negative) = (magnitude(*self), *self < 0);
+        let digits = digits(magnitude);
+        let element = match depth {
+            0 => return Some(if negative { NEGATIVE } else { POSITIVE }),
+            1 => digits as u8 - 1,
+            _ if depth < 2 + digits => (magnitude >> (4 * (digits + 1 - depth))) as u8 & 15,
+            _ => return None,
+        };
+        Some(if negative { 15 - element } else { element })
+    }
+}
+
+/// The bits of a float, rearranged to sort as the floats do.
+fn ordered_bits(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if value.is_sign_negative() { !bits } else { bits | 1 << 63 }
+}
+
+fn float_element(value: f64, depth: usize) -> Option<u8> {
+    let bits = ordered_bits(value);
+    // Zeros at the end say nothing, but only above zero does a shorter string mean a smaller number.
+    let length = if value > 0.0 { 16 - bits.trailing_zeros() as usize / 4 } else { 16 };
+    (depth < length).then(|| (bits >> (60 - 4 * depth)) as u8 & 15)
+}
+
+impl Elements for Number {
+    #[inline]
+    fn element(&self, depth: usize) -> Option<u8> {
+        match *self {
+            Number::Int(value) => value.element(depth),
+            Number::Float(value) if value >= TWO_63 => match depth {
+                0 => Some(ABOVE_INTEGERS),
+                _ => float_element(value, depth - 1),
+            },
+            Number::Float(value) if value < -TWO_63 => match depth {
+                0 => Some(BELOW_INTEGERS),
+                _ => float_element(value, depth - 1),
+            },
+            Number::Float(value) => {
+                let below = value.floor() as i64;
+                let length = integer_length(below);
+                if depth < length { below.element(depth) } else { float_element(value, depth - length) }
+            }
+        }
+    }
+}
+
+impl Elements for str {
+    #[inline]
+    fn element(&self, depth: usize) -> Option<u8> {
+        let byte = self.as_bytes().get(depth / 2)?;
+        Some(if depth.is_multiple_of(2) { byte >> 4 } else { byte & 15 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all<E: Elements + ?Sized>(value: &E) -> Vec<u8> {
+        (0..).map_while(|depth| value.element(depth)).collect()
+    }
+
+    fn number() -> impl Strategy<Value = Number> {
+        let edges = prop::sample::select(vec![
+            0,
+            1,
+            -1,
+            15,
+            16,
+            -16,
+            -17,
+            1 << 53,
+            (1 << 53) + 1,
+            i64::MAX,
+            i64::MIN,
+        ]);
+        let float = |f| Number::from_f64(f).unwrap_or(Number::Int(0));
+        prop_oneof![
+            edges.prop_map(Number::Int),
+            any::<i64>().prop_map(Number::Int),
+            (-100i64..100).prop_map(Number::Int),
+            (-400i32..400).prop_map(move |n| float(f64::from(n) / 4.0)),
+            any::<f64>().prop_map(float),
+            Just(Number::MIN),
+            Just(Number::MAX),
+            Just(Number::Float(TWO_63)),
+        ]
+    }
+
+    #[test]
+    fn small_integers_are_short() {
+        assert_eq!(all(&7i64), [8, 0, 7]);
+        assert_eq!(all(&0x63i64), [8, 1, 6, 3]);
+        assert_eq!(all(&-1i64), [7, 15, 15]);
+        assert_eq!(all(&Number::Float(7.5)), [8, 0, 7, 12, 0, 1, 14]);
+        assert_eq!(all("é"), [12, 3, 10, 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_sort_as_their_elements(a in number(), b in number()) {
+            prop_assert_eq!(a.cmp(&b), all(&a).cmp(&all(&b)), "{:?} {:?}", a, b);
+            prop_assert!(all(&a).iter().all(|element| (*element as usize) < FANOUT));
+        }
+
+        #[test]
+        fn strings_sort_as_their_elements(a in ".{0,4}", b in ".{0,4}") {
+            prop_assert_eq!(a.cmp(&b), all(a.as_str()).cmp(&all(b.as_str())));
+        }
+    }
+}

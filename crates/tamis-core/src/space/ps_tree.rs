@@ -1,0 +1,660 @@
+//! PS-Tree: which predicate space does a value belong to?
+//!
+//! Paper: S. Ji and H.-A. Jacobsen, PS-Tree-based Efficient Boolean Expression Matching for High-Dimensional and
+//! Dense Workloads, PVLDB 12(3), 2018, section 4.
+//!
+//! Idea: the bounds of all predicates of a dimension cut its values into disjoint spaces, the leaves. A bound's value
+//! is spelled by the path that leads to it, element by element, and holds three links: to the leaf less than the
+//! value, to the one that holds it, to the one greater (`l`, `e`, `g`; they may be the same leaf). Looking a value up
+//! ([`PsTree::locate`], the paper's MatchPair) walks its elements until they end or fit no further; either way a bound
+//! next to it is at hand, and one of its three links is the answer. The cost depends on the length of the value, not
+//! on how many predicates there are.
+//!
+//! Invariants: leaves form a list in ascending order that covers all values; two neighbours are separated by exactly
+//! one cut (before or after a bound's value) that at least one predicate needs; inner nodes have at least two links;
+//! each knows its lowest and highest bound.
+//!
+//! Cost: look-up and cut O(elements); covering a predicate O(spaces covered). An inner node takes 84 bytes, a bound
+//! about 48.
+//!
+//! Deviations from the paper:
+//! - A node keeps the lowest and highest bound below it, which replaces the climbs of GetRNode and GetLNode.
+//! - Paths without branches are not spelled out (as in a radix tree): fewer nodes, fewer steps.
+//! - Neighbours merge when no predicate needs the cut between them, counted per cut. The paper merges neighbours with
+//!   equal predicate counters, which is wrong when different predicates of equal number cover them.
+//! - A split shares the observed events evenly between both parts; copying the counter would count them twice.
+
+use super::elements::{Elements, FANOUT, Key};
+use super::leaves::{LeafId, Leaves};
+use crate::expr::Cut;
+use std::cmp::Ordering;
+
+/// A place in one of the arrays: nothing, an inner node or a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Link(u32);
+
+enum Target {
+    Nothing,
+    Inner(u32),
+    Bound(u32),
+}
+
+impl Link {
+    const NOTHING: Link = Link(u32::MAX);
+    const BOUND: u32 = 1 << 31;
+
+    fn inner(id: u32) -> Link {
+        Link(id)
+    }
+
+    fn bound(id: u32) -> Link {
+        Link(id | Link::BOUND)
+    }
+
+    #[inline]
+    fn target(self) -> Target {
+        match self {
+            Link::NOTHING => Target::Nothing,
+            Link(id) if id & Link::BOUND != 0 => Target::Bound(id & !Link::BOUND),
+            Link(id) => Target::Inner(id),
+        }
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// A branch: the bounds below agree in all elements before `depth` and differ there.
+#[derive(Clone, Debug)]
+struct Inner {
+    children: [Link; FANOUT],
+    /// Which children there are, one bit each.
+    present: u16,
+    depth: u32,
+    /// The bound whose elements end here.
+    end: u32,
+    lowest: u32,
+    highest: u32,
+}
+
+/// A value beside which spaces are cut.
+#[derive(Clone, Debug)]
+struct Bound<K> {
+    value: K,
+    /// The leaves less than, equal to and greater than the value.
+    l: LeafId,
+    e: LeafId,
+    g: LeafId,
+    /// How many predicates need the cut before and the cut after the value.
+    before: u32,
+    after: u32,
+    previous: u32,
+    next: u32,
+}
+
+/// A leaf was cut in two: `kept` is what remains below, `made` the part above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// The part that keeps its number.
+    pub kept: LeafId,
+    /// The new part.
+    pub made: LeafId,
+}
+
+/// Two leaves became one: `kept` now covers `gone`, too, whose number is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merge {
+    /// The leaf that grew.
+    pub kept: LeafId,
+    /// The leaf that is no more.
+    pub gone: LeafId,
+}
+
+/// Two ends of a range of values; `None` is open.
+pub type Range<K> = (Option<Cut<K>>, Option<Cut<K>>);
+
+/// See the module's head.
+#[derive(Clone, Debug)]
+pub struct PsTree<K> {
+    root: Link,
+    inner: Vec<Inner>,
+    bounds: Vec<Bound<K>>,
+    free_inner: Vec<u32>,
+    free_bounds: Vec<u32>,
+    first: LeafId,
+    last: LeafId,
+}
+
+/// A bound beside a value that is none.
+enum Neighbour {
+    Nobody,
+    Below(u32),
+    Above(u32),
+}
+
+impl<K: Key> PsTree<K> {
+    /// A tree with one space that holds all values.
+    pub fn new(leaves: &mut Leaves) -> PsTree<K> {
+        let leaf = leaves.make();
+        PsTree {
+            root: Link::NOTHING,
+            inner: Vec::new(),
+            bounds: Vec::new(),
+            free_inner: Vec::new(),
+            free_bounds: Vec::new(),
+            first: leaf,
+            last: leaf,
+        }
+    }
+
+    /// Gives back the leaf of a tree without cuts.
+    pub fn release(self, leaves: &mut Leaves) {
+        leaves.release(self.first);
+    }
+
+    /// Whether all values are in one space.
+    pub fn is_whole(&self) -> bool {
+        self.first == self.last
+    }
+
+    /// The space of a value (the paper's MatchPair).
+    #[inline]
+    pub fn locate(&self, value: &K::Query) -> LeafId {
+        let mut link = self.root;
+        let mut depth = 0;
+        loop {
+            match link.target() {
+                Target::Nothing => return self.first,
+                Target::Bound(id) => {
+                    let bound = &self.bounds[id as usize];
+                    return match value.cmp(bound.value.query()) {
+                        Ordering::Less => bound.l,
+                        Ordering::Equal => bound.e,
+                        Ordering::Greater => bound.g,
+                    };
+                }
+                Target::Inner(id) => {
+                    let node = &self.inner[id as usize];
+                    match self.step(node, depth, value) {
+                        Step::Down(next) => (link, depth) = (next, node.depth as usize + 1),
+                        Step::Here(id) => return self.bounds[id as usize].e,
+                        Step::Beside(Neighbour::Below(id)) => return self.bounds[id as usize].g,
+                        Step::Beside(Neighbour::Above(id)) => return self.bounds[id as usize].l,
+                        Step::Beside(Neighbour::Nobody) => return self.first,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where a value goes from an inner node, given that it agrees with the path in all elements before `depth`.
+    #[inline]
+    fn step(&self, node: &Inner, depth: usize, value: &K::Query) -> Step {
+        let end = node.depth as usize;
+        if depth < end {
+            let sample = self.bounds[node.lowest as usize].value.query();
+            for depth in depth..end {
+                match value.element(depth).cmp(&sample.element(depth)) {
+                    Ordering::Less => return Step::Beside(Neighbour::Above(node.lowest)),
+                    Ordering::Greater => return Step::Beside(Neighbour::Below(node.highest)),
+                    Ordering::Equal => {}
+                }
+            }
+        }
+        let Some(element) = value.element(end) else {
+            return if node.end == NONE {
+                Step::Beside(Neighbour::Above(node.lowest))
+            } else {
+                Step::Here(node.end)
+            };
+        };
+        let child = node.children[element as usize];
+        if child != Link::NOTHING {
+            return Step::Down(child);
+        }
+        let above = u32::from(node.present) >> (element + 1);
+        if above == 0 {
+            return Step::Beside(Neighbour::Below(node.highest));
+        }
+        let next = node.children[element as usize + 1 + above.trailing_zeros() as usize];
+        Step::Beside(self.lowest(next).map_or(Neighbour::Nobody, Neighbour::Above))
+    }
+
+    fn lowest(&self, link: Link) -> Option<u32> {
+        match link.target() {
+            Target::Nothing => None,
+            Target::Bound(id) => Some(id),
+            Target::Inner(id) => Some(self.inner[id as usize].lowest),
+        }
+    }
+
+    /// The bound with this value, or one beside it.
+    fn find(&self, value: &K::Query) -> Result<u32, Neighbour> {
+        let mut link = self.root;
+        let mut depth = 0;
+        loop {
+            match link.target() {
+                Target::Nothing => return Err(Neighbour::Nobody),
+                Target::Bound(id) => {
+                    return match value.cmp(self.bounds[id as usize].value.query()) {
+                        Ordering::Less => Err(Neighbour::Above(id)),
+                        Ordering::Equal => Ok(id),
+                        Ordering::Greater => Err(Neighbour::Below(id)),
+                    };
+                }
+                Target::Inner(id) => {
+                    let node = &self.inner[id as usize];
+                    match self.step(node, depth, value) {
+                        Step::Down(next) => (link, depth) = (next, node.depth as usize + 1),
+                        Step::Here(id) => return Ok(id),
+                        Step::Beside(neighbour) => return Err(neighbour),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes sure that spaces end at a cut (the paper's Partition); one more predicate needs it.
+    pub fn partition(&mut self, cut: &Cut<K>, leaves: &mut Leaves) -> Option<Split> {
+        let id = match self.find(cut.at.query()) {
+            Ok(id) => id,
+            Err(neighbour) => self.add_bound(&cut.at, neighbour),
+        };
+        let bound = &mut self.bounds[id as usize];
+        let needed = if cut.after { &mut bound.after } else { &mut bound.before };
+        *needed += 1;
+        if *needed > 1 {
+            return None;
+        }
+        let kept = if cut.after { bound.e } else { bound.l };
+        let made = leaves.split(kept);
+        if cut.after {
+            self.set_above(id, made);
+        } else {
+            bound.e = made;
+            if bound.after == 0 {
+                self.set_above(id, made);
+            }
+        }
+        Some(Split { kept, made })
+    }
+
+    /// One predicate less needs a cut, which [`PsTree::partition`] made; the spaces beside it merge if it was the last
+    /// (the paper's DeletePredicate).
+    pub fn unpartition(&mut self, cut: &Cut<K>, leaves: &mut Leaves) -> Option<Merge> {
+        let Ok(id) = self.find(cut.at.query()) else {
+            debug_assert!(false, "the cut is there");
+            return None;
+        };
+        let bound = &mut self.bounds[id as usize];
+        let needed = if cut.after { &mut bound.after } else { &mut bound.before };
+        *needed -= 1;
+        if *needed > 0 {
+            return None;
+        }
+        let merge = if cut.after {
+            Merge { kept: bound.e, gone: bound.g }
+        } else {
+            Merge { kept: bound.l, gone: bound.e }
+        };
+        let alone = bound.before == 0 && bound.after == 0;
+        if cut.after {
+            self.set_above(id, merge.kept);
+        } else {
+            bound.e = merge.kept;
+            if bound.after == 0 {
+                self.set_above(id, merge.kept);
+            }
+        }
+        leaves.merge(merge.kept, merge.gone);
+        if alone {
+            self.remove_bound(id);
+        }
+        Some(merge)
+    }
+
+    /// Links the leaf between a bound and the next one.
+    fn set_above(&mut self, id: u32, leaf: LeafId) {
+        let bound = &mut self.bounds[id as usize];
+        bound.g = leaf;
+        match bound.next {
+            NONE => self.last = leaf,
+            next => {
+                let next = &mut self.bounds[next as usize];
+                next.l = leaf;
+                if next.before == 0 {
+                    next.e = leaf;
+                }
+            }
+        }
+    }
+
+    /// The leaves of a range whose cuts have been made, in ascending order.
+    pub fn cover(&self, range: &Range<K>, leaves: &Leaves, mut each: impl FnMut(LeafId)) {
+        let (mut at, last) = self.ends(range);
+        loop {
+            each(at);
+            if at == last {
+                return;
+            }
+            at = leaves.get(at).next;
+        }
+    }
+
+    /// The first and the last leaf of a range whose cuts have been made.
+    fn ends(&self, (low, high): &Range<K>) -> (LeafId, LeafId) {
+        let bound = |cut: &Cut<K>| self.find(cut.at.query()).ok().map(|id| &self.bounds[id as usize]);
+        let first = low.as_ref().and_then(|cut| bound(cut).map(|b| if cut.after { b.g } else { b.e }));
+        let last = high.as_ref().and_then(|cut| bound(cut).map(|b| if cut.after { b.e } else { b.l }));
+        (first.unwrap_or(self.first), last.unwrap_or(self.last))
+    }
+
+    /// The leaves that hold the ends of a range, whether or not its cuts have been made, and for each whether the
+    /// range has all of it.
+    pub fn hull(&self, (low, high): &Range<K>) -> [(LeafId, bool); 2] {
+        let end = |cut: &Option<Cut<K>>, open: LeafId, below: bool| {
+            let Some(cut) = cut else { return (open, true) };
+            match self.find(cut.at.query()) {
+                Ok(id) => {
+                    let bound = &self.bounds[id as usize];
+                    let made = if cut.after { bound.after > 0 } else { bound.before > 0 };
+                    let (under, over) = if cut.after { (bound.e, bound.g) } else { (bound.l, bound.e) };
+                    (if below { over } else { under }, made)
+                }
+                Err(Neighbour::Below(id)) => (self.bounds[id as usize].g, false),
+                Err(Neighbour::Above(id)) => (self.bounds[id as usize].l, false),
+                Err(Neighbour::Nobody) => (self.first, false),
+            }
+        };
+        [end(low, self.first, true), end(high, self.last, false)]
+    }
+
+    /// Adds a bound without cuts beside its neighbour.
+    fn add_bound(&mut self, value: &K, neighbour: Neighbour) -> u32 {
+        let (previous, next, leaf) = match neighbour {
+            Neighbour::Nobody => (NONE, NONE, self.first),
+            Neighbour::Below(id) => (id, self.bounds[id as usize].next, self.bounds[id as usize].g),
+            Neighbour::Above(id) => (self.bounds[id as usize].previous, id, self.bounds[id as usize].l),
+        };
+        let bound =
+            Bound { value: value.clone(), l: leaf, e: leaf, g: leaf, before: 0, after: 0, previous, next };
+        let id = place(&mut self.bounds, &mut self.free_bounds, bound);
+        if previous != NONE {
+            self.bounds[previous as usize].next = id;
+        }
+        if next != NONE {
+            self.bounds[next as usize].previous = id;
+        }
+        self.hang(id);
+        id
+    }
+
+    /// Hangs a new bound into the branches.
+    fn hang(&mut self, id: u32) {
+        let (previous, next) = (self.bounds[id as usize].previous, self.bounds[id as usize].next);
+        let mut from: Option<(u32, u8)> = None;
+        let mut depth = 0;
+        loop {
+            let link = match from {
+                None => self.root,
+                Some((node, element)) => self.inner[node as usize].children[element as usize],
+            };
+            let value = self.bounds[id as usize].value.query();
+            match link.target() {
+                Target::Nothing => return self.set_link(from, Link::bound(id)),
+                Target::Bound(other) => {
+                    let other_value = self.bounds[other as usize].value.query();
+                    let fork =
+                        (depth..).find(|&d| value.element(d) != other_value.element(d)).unwrap_or(depth);
+                    return self.fork(from, link, other, id, fork);
+                }
+                Target::Inner(node) => {
+                    let branch = &self.inner[node as usize];
+                    let sample = self.bounds[branch.lowest as usize].value.query();
+                    let end = branch.depth as usize;
+                    if let Some(fork) = (depth..end).find(|&d| value.element(d) != sample.element(d)) {
+                        return self.fork(from, link, branch.lowest, id, fork);
+                    }
+                    let element = value.element(end);
+                    let branch = &mut self.inner[node as usize];
+                    // The new bound lies inside: beside the lowest or highest, it takes their place.
+                    if branch.lowest == next {
+                        branch.lowest = id;
+                    }
+                    if branch.highest == previous {
+                        branch.highest = id;
+                    }
+                    match element {
+                        None => {
+                            branch.end = id;
+                            return;
+                        }
+                        Some(element) => (from, depth) = (Some((node, element)), end + 1),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a branch above `link`, whose bounds are like `sample`, for a bound that differs from them at `depth`.
+    fn fork(&mut self, from: Option<(u32, u8)>, link: Link, sample: u32, id: u32, depth: usize) {
+        let (lowest, highest) = match link.target() {
+            Target::Inner(node) => (self.inner[node as usize].lowest, self.inner[node as usize].highest),
+            _ => (sample, sample),
+        };
+        let id_first = self.bounds[id as usize].next == lowest;
+        let mut branch = Inner {
+            children: [Link::NOTHING; FANOUT],
+            present: 0,
+            depth: depth as u32,
+            end: NONE,
+            lowest: if id_first { id } else { lowest },
+            highest: if id_first { highest } else { id },
+        };
+        for (bound, link) in [(sample, link), (id, Link::bound(id))] {
+            match self.bounds[bound as usize].value.query().element(depth) {
+                None => branch.end = bound,
+                Some(element) => {
+                    branch.children[element as usize] = link;
+                    branch.present |= 1 << element;
+                }
+            }
+        }
+        let node = place(&mut self.inner, &mut self.free_inner, branch);
+        self.set_link(from, Link::inner(node));
+    }
+
+    fn set_link(&mut self, from: Option<(u32, u8)>, link: Link) {
+        match from {
+            None => self.root = link,
+            Some((node, element)) => {
+                let node = &mut self.inner[node as usize];
+                node.children[element as usize] = link;
+                let bit = 1 << element;
+                node.present = if link == Link::NOTHING { node.present & !bit } else { node.present | bit };
+            }
+        }
+    }
+
+    /// Takes a bound without cuts out of list and branches.
+    fn remove_bound(&mut self, id: u32) {
+        let (previous, next) = (self.bounds[id as usize].previous, self.bounds[id as usize].next);
+        let mut from: Option<(u32, u8)> = None;
+        let mut above: Option<(u32, u8)> = None;
+        let mut link = self.root;
+        while let Target::Inner(node) = link.target() {
+            let branch = &mut self.inner[node as usize];
+            if branch.lowest == id {
+                branch.lowest = next;
+            }
+            if branch.highest == id {
+                branch.highest = previous;
+            }
+            match self.bounds[id as usize].value.query().element(branch.depth as usize) {
+                None => {
+                    branch.end = NONE;
+                    self.shorten(from, node);
+                    return self.forget_bound(id);
+                }
+                Some(element) => {
+                    link = branch.children[element as usize];
+                    (above, from) = (from, Some((node, element)));
+                }
+            }
+        }
+        self.set_link(from, Link::NOTHING);
+        if let Some((node, _)) = from {
+            self.shorten(above, node);
+        }
+        self.forget_bound(id);
+    }
+
+    /// Replaces a branch with a single link by that link.
+    fn shorten(&mut self, from: Option<(u32, u8)>, node: u32) {
+        let branch = &self.inner[node as usize];
+        let only = match (branch.end, branch.present.count_ones()) {
+            (NONE, 1) => branch.children[branch.present.trailing_zeros() as usize],
+            (NONE, _) => return,
+            (end, 0) => Link::bound(end),
+            _ => return,
+        };
+        self.set_link(from, only);
+        self.free_inner.push(node);
+    }
+
+    fn forget_bound(&mut self, id: u32) {
+        let (previous, next) = (self.bounds[id as usize].previous, self.bounds[id as usize].next);
+        if previous != NONE {
+            self.bounds[previous as usize].next = next;
+        }
+        if next != NONE {
+            self.bounds[next as usize].previous = previous;
+        }
+        self.free_bounds.push(id);
+    }
+
+    /// How many inner nodes and bounds there are.
+    pub fn size(&self) -> (usize, usize) {
+        (self.inner.len() - self.free_inner.len(), self.bounds.len() - self.free_bounds.len())
+    }
+
+    /// Bytes in use, without the leaves.
+    pub fn memory(&self) -> usize {
+        self.inner.capacity() * size_of::<Inner>()
+            + self.bounds.capacity() * size_of::<Bound<K>>()
+            + (self.free_inner.capacity() + self.free_bounds.capacity()) * size_of::<u32>()
+    }
+
+    /// Checks every invariant, leaf list included; appends the leaves from lowest to highest.
+    pub fn validate(&self, leaves: &Leaves, in_order: &mut Vec<LeafId>) -> Result<(), String> {
+        let mut bounds = Vec::new();
+        let mut nodes = 0;
+        self.check_branch(self.root, 0, &mut bounds, &mut nodes)?;
+        if (nodes, bounds.len()) != self.size() {
+            return Err(format!(
+                "ps-tree: {nodes} nodes and {} bounds reached, {:?} kept",
+                bounds.len(),
+                self.size()
+            ));
+        }
+        let mut expected = vec![self.first];
+        for (at, &id) in bounds.iter().enumerate() {
+            let bound = &self.bounds[id as usize];
+            let previous = if at == 0 { NONE } else { bounds[at - 1] };
+            let next = bounds.get(at + 1).copied().unwrap_or(NONE);
+            if bound.previous != previous || bound.next != next {
+                return Err(format!("ps-tree: bound {id} is not linked to its neighbours"));
+            }
+            if at > 0 && self.bounds[previous as usize].value.query() >= bound.value.query() {
+                return Err(format!("ps-tree: bounds {previous} and {id} are out of order"));
+            }
+            if bound.before == 0 && bound.after == 0 {
+                return Err(format!("ps-tree: nothing needs bound {id}"));
+            }
+            if expected.last() != Some(&bound.l)
+                || (bound.before > 0) != (bound.l != bound.e)
+                || (bound.after > 0) != (bound.e != bound.g)
+            {
+                return Err(format!("ps-tree: the leaves of bound {id} do not fit its cuts"));
+            }
+            expected.extend((bound.before > 0).then_some(bound.e));
+            expected.extend((bound.after > 0).then_some(bound.g));
+        }
+        let mut previous = LeafId::NONE;
+        for (at, &leaf) in expected.iter().enumerate() {
+            let next = expected.get(at + 1).copied().unwrap_or(LeafId::NONE);
+            let found = leaves.get(leaf);
+            if found.previous != previous || found.next != next {
+                return Err(format!("ps-tree: leaf {} is not between its neighbours", leaf.0));
+            }
+            previous = leaf;
+        }
+        if expected.last() != Some(&self.last) {
+            return Err("ps-tree: the last leaf is not the last".into());
+        }
+        in_order.extend(expected);
+        Ok(())
+    }
+
+    /// Appends the bounds below a link in ascending order. Depth is bounded by the branches on a path.
+    fn check_branch(
+        &self,
+        link: Link,
+        depth: usize,
+        found: &mut Vec<u32>,
+        nodes: &mut usize,
+    ) -> Result<(), String> {
+        let node = match link.target() {
+            Target::Nothing => return Ok(()),
+            Target::Bound(id) => {
+                found.push(id);
+                return Ok(());
+            }
+            Target::Inner(node) => node,
+        };
+        *nodes += 1;
+        let branch = &self.inner[node as usize];
+        if (branch.depth as usize) < depth {
+            return Err(format!("ps-tree: branch {node} is above its parent"));
+        }
+        let start = found.len();
+        found.extend((branch.end != NONE).then_some(branch.end));
+        for (element, &child) in branch.children.iter().enumerate() {
+            if (child != Link::NOTHING) != (branch.present & 1 << element != 0) {
+                return Err(format!("ps-tree: branch {node} is wrong about child {element}"));
+            }
+            let from = found.len();
+            self.check_branch(child, branch.depth as usize + 1, found, nodes)?;
+            let fits = |id: &u32| {
+                self.bounds[*id as usize].value.query().element(branch.depth as usize) == Some(element as u8)
+            };
+            if !found[from..].iter().all(fits) {
+                return Err(format!("ps-tree: a bound is below the wrong child of branch {node}"));
+            }
+        }
+        let links = branch.present.count_ones() + u32::from(branch.end != NONE);
+        if links < 2 || found.get(start) != Some(&branch.lowest) || found.last() != Some(&branch.highest) {
+            return Err(format!("ps-tree: branch {node} has {links} links or wrong extremes"));
+        }
+        Ok(())
+    }
+}
+
+enum Step {
+    Down(Link),
+    Here(u32),
+    Beside(Neighbour),
+}
+
+/// Puts an item into a freed place or a new one.
+fn place<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
+    match free.pop() {
+        Some(id) => {
+            items[id as usize] = item;
+            id
+        }
+        None => {
+            items.push(item);
+            items.len() as u32 - 1
+        }
+    }
+}
