@@ -19,6 +19,7 @@ pub mod expr;
 pub mod index;
 mod number;
 mod schema;
+pub mod space;
 mod time;
 mod value;
 
