@@ -131,6 +131,18 @@ impl Dimension {
         singles.filter(|(_, wanted)| *wanted).for_each(|(leaf, _)| each(*leaf));
     }
 
+    /// Every leaf but that of the whole dimension.
+    pub fn each_leaf(&self, leaves: &Leaves, mut each: impl FnMut(LeafId)) {
+        cover_ranges(&self.numbers, &[(None, None)], leaves, &mut each);
+        cover_ranges(&self.times, &[(None, None)], leaves, &mut each);
+        cover_ranges(&self.texts, &[(None, None)], leaves, &mut each);
+        self.bools
+            .iter()
+            .chain([&self.other])
+            .filter(|leaf| **leaf != LeafId::NONE)
+            .for_each(|leaf| each(*leaf));
+    }
+
     /// The leaves of a region, placed or not, each with whether the region has all of it; stops when `each` says so.
     pub fn hull(&self, region: &Region, leaves: &Leaves, mut each: impl FnMut(LeafId, bool) -> bool) {
         let singles = self.bools.iter().zip(region.bools).chain([(&self.other, region.other)]);

@@ -81,9 +81,17 @@ impl Region {
         for range in ranges(&set.numbers) {
             self.add_numbers(range);
         }
-        self.times = ranges(&set.times)
-            .map(|(low, high)| (low.and_then(before_instant), high.and_then(before_instant)))
-            .collect();
+        for (low, high) in ranges(&set.times) {
+            let low = low.map(before_instant);
+            // Behind the last instant there is none.
+            if let Some(None) = low {
+                continue;
+            }
+            let (low, high) = (low.flatten(), high.and_then(before_instant));
+            if !is_empty(&low, &high) {
+                self.times.push((low, high));
+            }
+        }
         self.texts = ranges(&set.texts).collect();
     }
 
@@ -107,6 +115,9 @@ impl Region {
             high = Some(Cut { at: Number::Int(next), after: false });
             self.rounded = true;
         }
+        if is_empty(&low, &high) {
+            return;
+        }
         // Moved upwards, the end of the range before may have reached this one.
         if let Some(earlier) = self.numbers.last_mut()
             && let (Some(end), Some(start)) = (&earlier.1, &low)
@@ -125,6 +136,11 @@ impl Region {
     }
 }
 
+/// Whether no value lies between two cuts: between neighbouring numbers, for one.
+fn is_empty<T: Ord>(low: &Option<Cut<T>>, high: &Option<Cut<T>>) -> bool {
+    matches!((low, high), (Some(low), Some(high)) if low >= high)
+}
+
 /// One form for each cut: behind an integer rather than before the float that follows it, and the other way round.
 fn canonical(cut: Cut<Number>) -> Cut<Number> {
     match (cut.at, cut.after) {
@@ -140,7 +156,7 @@ fn canonical(cut: Cut<Number>) -> Cut<Number> {
     }
 }
 
-/// Instants are whole microseconds, so behind one is before the next; behind the last there is nothing.
+/// Instants are whole microseconds, so behind one is before the next.
 fn before_instant(cut: Cut<i64>) -> Option<Cut<i64>> {
     let at = if cut.after { cut.at.checked_add(1)? } else { cut.at };
     Some(Cut { at, after: false })
