@@ -4,6 +4,8 @@
 //! [`Index`](crate::index::Index) owns those. A new engine implements [`Engine`], adds one line to
 //! [`registry::ENGINES`], and with that runs in the one suite (`tests/engine_suite.rs`) and in every benchmark.
 
+mod predicates;
+mod pst;
 pub mod registry;
 mod scan;
 
@@ -43,6 +45,13 @@ pub trait Engine: Send + Sync {
     /// Appends every subscription that the event satisfies, each once, in any order. Allocates nothing in steady
     /// state beyond the growth of `matches`.
     fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>);
+
+    /// Counts an event as history. Changes no answer.
+    fn observe(&mut self, _event: &Event<'_>) {}
+
+    /// Reconsiders choices in the light of what was observed; called once after a batch of observations. Changes no
+    /// answer.
+    fn adapt(&mut self) {}
 
     /// Checks every invariant of the structure; the error names the broken one.
     fn validate(&self) -> Result<(), String>;

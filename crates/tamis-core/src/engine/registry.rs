@@ -1,6 +1,8 @@
 //! The engines there are, by name. One line each.
 
-use super::{Engine, scan::Scan};
+use super::Engine;
+use super::pst::{PstBloom, PstHash};
+use super::scan::Scan;
 use crate::error::{Error, Result};
 use crate::expr::Limits;
 use std::collections::BTreeMap;
@@ -48,13 +50,29 @@ pub struct EngineInfo {
 }
 
 /// Every engine. `auto` is resolved by [`find`].
-pub static ENGINES: &[EngineInfo] = &[EngineInfo {
-    name: "scan",
-    description: "evaluates every expression: the oracle and the baseline",
-    takes: "all",
-    options: &[],
-    build: |_, _| Ok(Box::new(Scan::default())),
-}];
+pub static ENGINES: &[EngineInfo] = &[
+    EngineInfo {
+        name: "scan",
+        description: "evaluates every expression: the oracle and the baseline",
+        takes: "all",
+        options: &[],
+        build: |_, _| Ok(Box::new(Scan::default())),
+    },
+    EngineInfo {
+        name: "pst_bloom",
+        description: "PSTBloom: one access predicate, Bloom signatures in the leaves of PS-Trees",
+        takes: "conjunctions; others through a bounded DNF",
+        options: &["signature_bits", "max_spaces"],
+        build: |options, limits| Ok(Box::new(PstBloom::new(options, limits)?)),
+    },
+    EngineInfo {
+        name: "pst_hash",
+        description: "PSTHash: several access predicates, a hash table of the spaces of PS-Trees",
+        takes: "conjunctions; others through a bounded DNF",
+        options: &["access_predicates", "max_cells"],
+        build: |options, limits| Ok(Box::new(PstHash::new(options, limits)?)),
+    },
+];
 
 /// What `auto` stands for.
 pub const AUTO: &str = "scan";

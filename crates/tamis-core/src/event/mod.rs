@@ -91,6 +91,11 @@ impl<'a> Event<'a> {
         self.rows.value(slot)
     }
 
+    /// How many attributes the event could have: one more than the greatest number.
+    pub fn attributes(&self) -> usize {
+        self.slots.len()
+    }
+
     /// The present attributes, each once, in no particular order.
     pub fn cells(&self) -> &'a [Cell] {
         self.cells

@@ -1,0 +1,615 @@
+//! PSTBloom: one access predicate leads to a subscription, signatures in the leaves of the others confirm it.
+//!
+//! Paper: section 5 (Algorithms 4 and 5).
+//!
+//! Idea: the most selective predicate of a conjunction is its access predicate; the conjunction is listed in each leaf
+//! that predicate covers. Each leaf also has a signature, a Bloom filter of the conjunctions one of whose other
+//! predicates covers it. An event is located in the PS-Trees of its attributes (1), the listed conjunctions whose
+//! other attributes' leaves all have signed for them are candidates (2), and those are checked (3). An attribute the
+//! event lacks has an empty signature, so most candidates fall at their first term.
+//!
+//! Invariants: a conjunction is listed in exactly the leaves its access predicate covers, or in the leaf of a whole
+//! dimension, or, if nothing of it needs a present attribute, in the list for every event. The signature of a leaf
+//! has the bit of every conjunction one of whose signed predicates covers the leaf.
+//!
+//! Cost: matching O(event attributes + candidates); a conjunction's record lies once in every leaf its access
+//! predicate covers, `max_spaces` at most.
+//!
+//! Deviations from the paper:
+//! - What is checked lies in the list (see `record`), so that a rejected candidate costs one sequential read.
+//! - A predicate that covers more than `max_spaces` leaves is neither spread nor signed: as access predicate it leads
+//!   through the leaf of the whole dimension, otherwise it is left to the check. A conjunction that later splits
+//!   spread over twice as many is placed anew.
+//! - A signature cannot forget. Bits of removed conjunctions stay, which costs time, not truth, until as many are
+//!   stale as are not; then the dimension's signatures are made anew, as they are in double size when they fill up.
+//! - Patterns, networks and quantified predicates have no spaces: they are checked, or lead through the whole
+//!   dimension. What also holds for missing values is checked.
+
+use super::blocks::{Block, Blocks};
+use super::conjunctions::ConjId;
+use super::record::{self, HalfSteps, Records};
+use super::spaces::Changes;
+use super::{Base, Seen, whole_number};
+use crate::engine::predicates::PredId;
+use crate::engine::registry::Options;
+use crate::engine::{Engine, Scratch, SubId};
+use crate::error::Result;
+use crate::event::Event;
+use crate::expr::{Limits, Normal};
+use crate::schema::AttrId;
+use crate::space::LeafId;
+
+/// See the module's head.
+#[derive(Debug)]
+pub struct PstBloom {
+    base: Base,
+    /// By leaf: the records of the conjunctions it leads to.
+    lists: Vec<Block>,
+    /// The records that every event must be checked with.
+    everywhere: Block,
+    records: Blocks<u32, 4>,
+    signatures: Signatures,
+    /// Conjunctions that splits may have spread too far.
+    crowded: Vec<ConjId>,
+    changes: Changes,
+    max_spaces: usize,
+    max_dnf: usize,
+}
+
+/// The Bloom filters. One hash: each conjunction is one bit, its place given by its number.
+#[derive(Debug)]
+struct Signatures {
+    words: Blocks<u64, 1>,
+    /// By leaf; empty where nobody signed.
+    of_leaf: Vec<Block>,
+    /// By attribute.
+    dimensions: Vec<Signed>,
+    /// Bits for each signed conjunction; 0 means no signatures.
+    bits: usize,
+    /// A signature without bits, and one with all.
+    nobody: Block,
+    everybody: Block,
+}
+
+/// What was signed in a dimension.
+#[derive(Clone, Debug)]
+struct Signed {
+    /// The length of its signatures, a power of two.
+    words: usize,
+    /// How many signatures its conjunctions are in, and how many of removed ones there are besides.
+    live: usize,
+    stale: usize,
+    /// Who signed; removed ones stay until the signatures are made anew.
+    members: Vec<ConjId>,
+}
+
+const UNSIGNED: Signed = Signed { words: 1, live: 0, stale: 0, members: Vec::new() };
+
+/// A conjunction's word and bit.
+#[inline]
+fn places(id: ConjId) -> (usize, u64) {
+    let hash = id.0.wrapping_mul(0x9E37_79B9);
+    ((hash >> 5) as usize, 1 << (hash >> 26))
+}
+
+impl Signatures {
+    fn new(bits: usize) -> Signatures {
+        let mut words = Blocks::default();
+        let (nobody, everybody) = (words.make(1), words.make(1));
+        words.get_mut(everybody).fill(u64::MAX);
+        Signatures { words, of_leaf: Vec::new(), dimensions: Vec::new(), bits, nobody, everybody }
+    }
+
+    #[inline]
+    fn has(&self, signature: Block, id: ConjId) -> bool {
+        let (word, bit) = places(id);
+        let words = self.words.get(signature);
+        words[word & (words.len() - 1)] & bit != 0
+    }
+
+    fn sign(&mut self, leaf: LeafId, words: usize, id: ConjId) {
+        let signature = &mut self.of_leaf[leaf.index()];
+        if signature.is_empty() {
+            *signature = self.words.make(words);
+        }
+        let (word, bit) = places(id);
+        self.words.get_mut(*signature)[word & (words - 1)] |= bit;
+    }
+
+    fn dimension(&mut self, attribute: AttrId) -> &mut Signed {
+        if self.dimensions.len() <= attribute.index() {
+            self.dimensions.resize(attribute.index() + 1, UNSIGNED);
+        }
+        &mut self.dimensions[attribute.index()]
+    }
+
+    /// How long signatures should be for so many entries.
+    fn words_for(&self, entries: usize, leaves: usize) -> usize {
+        (self.bits * entries).div_ceil(64 * leaves).next_power_of_two()
+    }
+
+    fn memory(&self) -> usize {
+        let members: usize = self.dimensions.iter().map(|signed| signed.members.capacity()).sum();
+        self.words.memory()
+            + self.of_leaf.capacity() * size_of::<Block>()
+            + self.dimensions.capacity() * size_of::<Signed>()
+            + members * size_of::<ConjId>()
+    }
+}
+
+/// How the predicates of a conjunction are to be used.
+#[derive(PartialEq)]
+struct Choice {
+    /// The access predicate, then the signed ones, then the rest.
+    order: Vec<PredId>,
+    access: u8,
+    spread: u8,
+    signed: u32,
+}
+
+/// What a thread needs to match.
+#[derive(Default)]
+struct BloomScratch {
+    steps: HalfSteps,
+    /// By attribute: the signature of the event's leaf.
+    signs: Vec<Block>,
+    /// The lists to visit, and whether their leaves are exact.
+    visits: Vec<(Block, bool)>,
+    seen: Seen,
+}
+
+impl PstBloom {
+    /// An empty engine.
+    pub fn new(options: &Options, limits: &Limits) -> Result<PstBloom> {
+        Ok(PstBloom {
+            base: Base::default(),
+            lists: Vec::new(),
+            everywhere: Block::default(),
+            records: Blocks::default(),
+            signatures: Signatures::new(whole_number(options, "signature_bits", 4, 0..=64)?),
+            crowded: Vec::new(),
+            changes: Changes::default(),
+            max_spaces: whole_number(options, "max_spaces", 128, 1..=1 << 20)?,
+            max_dnf: limits.max_dnf,
+        })
+    }
+
+    fn choose(&self, id: ConjId) -> Choice {
+        let mut ranked = self.base.ranked(id);
+        let few = |ranked: &super::Ranked| {
+            let region = ranked.region();
+            region.is_some_and(|r| self.base.spaces.count(ranked.attribute, r, self.max_spaces).is_some())
+        };
+        let spread = ranked.iter().position(few);
+        let access = spread.or_else(|| ranked.iter().position(|ranked| ranked.needs_presence()));
+        let access = access.map(|at| ranked.remove(at));
+        let signing = self.signatures.bits > 0;
+        let (signed, rest): (Vec<_>, Vec<_>) = ranked.iter().partition(|ranked| signing && few(ranked));
+        Choice {
+            access: u8::from(access.is_some()),
+            spread: u8::from(spread.is_some()),
+            signed: signed.len() as u32,
+            order: access.iter().chain(signed).chain(rest).map(|ranked| ranked.id).collect(),
+        }
+    }
+
+    /// Lists and signs a conjunction.
+    fn place(&mut self, id: ConjId) {
+        let choice = self.choose(id);
+        self.base.conjunctions.reorder(id, choice.order.iter().copied());
+        let conjunction = self.base.conjunctions.get_mut(id);
+        (conjunction.access, conjunction.spread) = (choice.access, choice.spread);
+        conjunction.signed = choice.signed;
+        for (at, &predicate) in choice.order.iter().enumerate() {
+            let placed = if at == 0 { choice.spread == 1 } else { at <= choice.signed as usize };
+            if placed {
+                self.place_predicate(predicate);
+            }
+        }
+        let record = self.record(id);
+        match (choice.access, choice.spread) {
+            (0, _) => self.records.extend(&mut self.everywhere, &record),
+            (_, 0) => {
+                let leaf = self.whole(choice.order[0]);
+                self.records.extend(&mut self.lists[leaf.index()], &record);
+            }
+            _ => {
+                let Self { base, lists, records, .. } = self;
+                let mut copies = 0;
+                base.spaces.cover(base.predicates.get(choice.order[0]), |leaf| {
+                    records.extend(&mut lists[leaf.index()], &record);
+                    copies += 1;
+                });
+                base.conjunctions.get_mut(id).copies = copies;
+            }
+        }
+        let signed = choice.order.iter().skip(usize::from(choice.access)).take(choice.signed as usize);
+        for &predicate in signed {
+            self.sign(id, predicate);
+        }
+    }
+
+    /// Takes a conjunction out of lists and spaces; it keeps its number and its predicates.
+    fn unplace(&mut self, id: ConjId) {
+        let conjunction = *self.base.conjunctions.get(id);
+        let placements: Vec<_> = self.base.placements(id).collect();
+        match (conjunction.access, conjunction.spread) {
+            (0, _) => remove_record(&mut self.records, &mut self.everywhere, id),
+            (_, 0) => {
+                let leaf = self.whole(placements[0].0);
+                remove_record(&mut self.records, &mut self.lists[leaf.index()], id);
+            }
+            _ => {
+                let Self { base, lists, records, .. } = self;
+                base.spaces.cover(base.predicates.get(placements[0].0), |leaf| {
+                    remove_record(records, &mut lists[leaf.index()], id);
+                });
+            }
+        }
+        let signed = usize::from(conjunction.access)..;
+        for &(predicate, _) in placements[signed].iter().take(conjunction.signed as usize) {
+            self.forget_signature(predicate);
+        }
+        let conjunction = self.base.conjunctions.get_mut(id);
+        (conjunction.access, conjunction.spread, conjunction.signed, conjunction.copies) = (0, 0, 0, 0);
+        for (predicate, placed) in placements {
+            if placed {
+                self.base.spaces.unplace(predicate, self.base.predicates.get(predicate), &mut self.changes);
+                self.apply_merges();
+            }
+        }
+    }
+
+    fn whole(&mut self, predicate: PredId) -> LeafId {
+        let leaf = self.base.spaces.whole(self.base.predicates.get(predicate).attribute);
+        self.make_room();
+        leaf
+    }
+
+    fn make_room(&mut self) {
+        let leaves = self.base.spaces.leaf_bound();
+        if self.lists.len() < leaves {
+            self.lists.resize(leaves, Block::default());
+            self.signatures.of_leaf.resize(leaves, Block::default());
+        }
+    }
+
+    fn place_predicate(&mut self, id: PredId) {
+        let predicate = self.base.predicates.get(id);
+        if let crate::space::Reach::Region(region) = crate::space::Reach::of(predicate) {
+            self.base.spaces.place(id, predicate, &region, &mut self.changes);
+        }
+        self.make_room();
+        for split in self.changes.splits.drain(..) {
+            let list = self.records.copy(self.lists[split.kept.index()]);
+            self.lists[split.made.index()] = list;
+            for record in Records(self.records.get(list)) {
+                let conjunction = self.base.conjunctions.get_mut(record.conjunction);
+                conjunction.copies += 1;
+                if conjunction.copies as usize > 2 * self.max_spaces {
+                    self.crowded.push(record.conjunction);
+                }
+            }
+            let signature = self.signatures.words.copy(self.signatures.of_leaf[split.kept.index()]);
+            self.signatures.of_leaf[split.made.index()] = signature;
+        }
+    }
+
+    fn apply_merges(&mut self) {
+        for merge in self.changes.merges.drain(..) {
+            let list = std::mem::take(&mut self.lists[merge.gone.index()]);
+            for record in Records(self.records.get(list)) {
+                self.base.conjunctions.get_mut(record.conjunction).copies -= 1;
+            }
+            self.records.release(list);
+            let signature = std::mem::take(&mut self.signatures.of_leaf[merge.gone.index()]);
+            self.signatures.words.release(signature);
+        }
+    }
+
+    /// Places anew what splits have spread too far.
+    fn settle(&mut self) {
+        while let Some(id) = self.crowded.pop() {
+            let crowded = |copies| copies as usize > 2 * self.max_spaces;
+            if self.base.conjunctions.contains(id) && crowded(self.base.conjunctions.get(id).copies) {
+                self.unplace(id);
+                self.place(id);
+            }
+        }
+    }
+
+    /// What lists say of a conjunction. The access predicate needs no check where its leaves lead.
+    fn record(&self, id: ConjId) -> Vec<u32> {
+        let mut record = Vec::with_capacity(16);
+        record::begin(&mut record, id, self.base.conjunctions.is_one_of_several(id));
+        let conjunction = self.base.conjunctions.get(id);
+        let guaranteed = usize::from(conjunction.spread);
+        let (signed, off) =
+            (usize::from(conjunction.access) + conjunction.signed as usize, self.signatures.bits == 0);
+        for (at, predicate) in self.base.conjunctions.predicates(id).enumerate().skip(guaranteed) {
+            let is_signed = off || (at >= usize::from(conjunction.access) && at < signed);
+            record::add_term(&mut record, predicate, self.base.predicates.get(predicate), is_signed);
+        }
+        record::finish(&mut record);
+        record
+    }
+
+    /// Signs for a conjunction in the leaves of a predicate.
+    fn sign(&mut self, id: ConjId, predicate: PredId) {
+        let Self { base, signatures, .. } = self;
+        let predicate = base.predicates.get(predicate);
+        let words = signatures.dimension(predicate.attribute).words;
+        let mut entries = 0;
+        base.spaces.cover(predicate, |leaf| {
+            signatures.sign(leaf, words, id);
+            entries += 1;
+        });
+        let signed = signatures.dimension(predicate.attribute);
+        signed.members.push(id);
+        signed.live += entries;
+        let (attribute, total) = (predicate.attribute, signed.live + signed.stale);
+        if signatures.words_for(total, base.spaces.leaf_count(attribute)) > 2 * words {
+            self.sign_anew(attribute);
+        }
+    }
+
+    /// A conjunction's predicate is about to go; its bits stay.
+    fn forget_signature(&mut self, predicate: PredId) {
+        let predicate = self.base.predicates.get(predicate);
+        let mut entries = 0;
+        self.base.spaces.cover(predicate, |_| entries += 1);
+        let signed = self.signatures.dimension(predicate.attribute);
+        signed.live = signed.live.saturating_sub(entries);
+        signed.stale += entries;
+    }
+
+    /// Makes the signatures of dimensions anew in which as many are stale as are not.
+    fn freshen(&mut self, attributes: impl Iterator<Item = AttrId>) {
+        for attribute in attributes {
+            let signed = self.signatures.dimension(attribute);
+            if signed.stale > signed.live.max(64) {
+                self.sign_anew(attribute);
+            }
+        }
+    }
+
+    fn sign_anew(&mut self, attribute: AttrId) {
+        let Self { base, signatures, .. } = self;
+        let Some(dimension) = base.spaces.dimension(attribute) else { return };
+        base.spaces.each_leaf(dimension, |leaf| {
+            let signature = std::mem::take(&mut signatures.of_leaf[leaf.index()]);
+            signatures.words.release(signature);
+        });
+        let mut members = std::mem::take(&mut signatures.dimension(attribute).members);
+        members.sort_unstable();
+        members.dedup();
+        let signed_here = |id: &ConjId| -> Option<PredId> {
+            if !base.conjunctions.contains(*id) {
+                return None;
+            }
+            let conjunction = base.conjunctions.get(*id);
+            let signed = base.conjunctions.predicates(*id).skip(usize::from(conjunction.access));
+            signed.take(conjunction.signed as usize).find(|p| base.predicates.get(*p).attribute == attribute)
+        };
+        let mut live = 0;
+        members.retain(|id| {
+            let predicate = signed_here(id);
+            if let Some(predicate) = predicate {
+                base.spaces.cover(base.predicates.get(predicate), |_| live += 1);
+            }
+            predicate.is_some()
+        });
+        let words = signatures.words_for(live, base.spaces.leaf_count(attribute));
+        for id in &members {
+            if let Some(predicate) = signed_here(id) {
+                base.spaces.cover(base.predicates.get(predicate), |leaf| signatures.sign(leaf, words, *id));
+            }
+        }
+        *signatures.dimension(attribute) = Signed { words, live, stale: 0, members };
+    }
+}
+
+fn remove_record(records: &mut Blocks<u32, 4>, list: &mut Block, id: ConjId) {
+    if let Some((at, length)) = record::find(records.get(*list), id) {
+        records.cut_out(list, at, length);
+    }
+}
+
+impl Engine for PstBloom {
+    fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
+        let mut ids = Vec::new();
+        self.base.conjunctions.insert(id, expression, self.max_dnf, &mut self.base.predicates, &mut ids)?;
+        for id in ids {
+            self.place(id);
+        }
+        self.settle();
+        Ok(())
+    }
+
+    fn remove(&mut self, id: SubId) {
+        for id in self.base.conjunctions.of(id) {
+            let attributes: Vec<AttrId> = self
+                .base
+                .conjunctions
+                .predicates(id)
+                .map(|p| self.base.predicates.get(p).attribute)
+                .collect();
+            self.unplace(id);
+            self.base.conjunctions.remove(id, &mut self.base.predicates);
+            if self.signatures.bits > 0 {
+                self.freshen(attributes.into_iter());
+            }
+        }
+    }
+
+    fn scratch(&self) -> Scratch {
+        Box::new(BloomScratch::default())
+    }
+
+    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
+        let Some(BloomScratch { steps, signs, visits, seen }) = scratch.downcast_mut() else { return };
+        let attributes = event.attributes();
+        steps.begin(attributes);
+        seen.begin_event();
+        signs.resize(attributes, self.signatures.nobody);
+        visits.clear();
+        visits.push((self.everywhere, true));
+        // Step 1: the leaves of the event.
+        for cell in event.cells() {
+            let value = event.resolve(cell.slot);
+            steps.set(cell.attribute, value);
+            let Some((located, whole)) = self.base.spaces.locate(cell.attribute, value) else { continue };
+            if !located.exact {
+                signs[cell.attribute.index()] = self.signatures.everybody;
+            } else if located.leaf != LeafId::NONE {
+                let signature = self.signatures.of_leaf[located.leaf.index()];
+                if !signature.is_empty() {
+                    signs[cell.attribute.index()] = signature;
+                }
+            }
+            for (leaf, exact) in [(located.leaf, located.exact), (located.second, false), (whole, true)] {
+                if leaf != LeafId::NONE && !self.lists[leaf.index()].is_empty() {
+                    visits.push((self.lists[leaf.index()], exact));
+                }
+            }
+        }
+        let signing = self.signatures.bits > 0;
+        for &(list, exact) in visits.iter() {
+            for record in Records(self.records.get(list)) {
+                let id = record.conjunction;
+                // Step 2: the signatures of its other leaves.
+                let unsigned = |attribute: u32| {
+                    signs.get(attribute as usize).is_none_or(|sign| !self.signatures.has(*sign, id))
+                };
+                if signing && record::any_attribute(record.terms, unsigned) {
+                    continue;
+                }
+                // Step 3: the check. Where a fraction led, the access predicate is in doubt as well.
+                let holds = match exact {
+                    true => record::holds(record.terms, steps, event, &self.base.predicates),
+                    false => self.base.satisfies(event, id),
+                };
+                if !holds {
+                    continue;
+                }
+                let sub = self.base.conjunctions.owner(id);
+                if exact && !record.several || seen.first_time(sub) {
+                    matches.push(sub);
+                }
+            }
+        }
+        for cell in event.cells() {
+            signs[cell.attribute.index()] = self.signatures.nobody;
+        }
+    }
+
+    fn observe(&mut self, event: &Event<'_>) {
+        self.base.spaces.observe(event);
+    }
+
+    fn adapt(&mut self) {
+        let ids: Vec<ConjId> = self.base.conjunctions.all().collect();
+        for id in ids {
+            let choice = self.choose(id);
+            let conjunction = self.base.conjunctions.get(id);
+            let same = (choice.access, choice.spread) == (conjunction.access, conjunction.spread)
+                && choice.order.first() == self.base.conjunctions.predicates(id).next().as_ref();
+            if !same {
+                self.unplace(id);
+                self.place(id);
+            }
+        }
+        self.settle();
+        let attributes = self.signatures.dimensions.len() as u32;
+        self.freshen((0..attributes).map(AttrId));
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.base.validate()?;
+        // What should be where, from the conjunctions alone.
+        let mut expected: Vec<Vec<ConjId>> = vec![Vec::new(); self.base.spaces.leaf_bound()];
+        let mut everywhere = Vec::new();
+        for id in self.base.conjunctions.all() {
+            let conjunction = self.base.conjunctions.get(id);
+            let placements: Vec<_> = self.base.placements(id).collect();
+            let mut copies = 0;
+            match (conjunction.access, conjunction.spread) {
+                (0, _) => everywhere.push(id),
+                (_, 0) => {
+                    let attribute = self.base.predicates.get(placements[0].0).attribute;
+                    let dimension = self.base.spaces.dimension(attribute).ok_or("pst_bloom: no dimension")?;
+                    expected[dimension.whole().index()].push(id);
+                }
+                _ => self.base.spaces.cover(self.base.predicates.get(placements[0].0), |leaf| {
+                    expected[leaf.index()].push(id);
+                    copies += 1;
+                }),
+            }
+            if conjunction.copies != copies {
+                return Err(format!(
+                    "pst_bloom: {id:?} has {copies} records, counted {}",
+                    conjunction.copies
+                ));
+            }
+            let signed =
+                placements.iter().skip(usize::from(conjunction.access)).take(conjunction.signed as usize);
+            for (predicate, _) in signed {
+                let mut missing = None;
+                self.base.spaces.cover(self.base.predicates.get(*predicate), |leaf| {
+                    let signature = self.signatures.of_leaf[leaf.index()];
+                    if signature.is_empty() || !self.signatures.has(signature, id) {
+                        missing = Some(leaf);
+                    }
+                });
+                if let Some(leaf) = missing {
+                    return Err(format!("pst_bloom: leaf {} has not signed for {id:?}", leaf.0));
+                }
+            }
+        }
+        let listed = |list: Block| -> Vec<ConjId> {
+            let mut ids: Vec<_> = Records(self.records.get(list)).map(|record| record.conjunction).collect();
+            ids.sort_unstable();
+            ids
+        };
+        for (at, list) in self.lists.iter().enumerate() {
+            let mut wanted = expected.get(at).cloned().unwrap_or_default();
+            wanted.sort_unstable();
+            if listed(*list) != wanted {
+                return Err(format!("pst_bloom: leaf {at} lists {:?}, should {wanted:?}", listed(*list)));
+            }
+            for record in Records(self.records.get(*list)) {
+                if self.record(record.conjunction)[record::HEAD..] != *record.terms {
+                    return Err(format!("pst_bloom: the record of {:?} is out of date", record.conjunction));
+                }
+            }
+        }
+        everywhere.sort_unstable();
+        if listed(self.everywhere) != everywhere {
+            return Err("pst_bloom: the list for every event is wrong".into());
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        self.base.memory()
+            + self.lists.capacity() * size_of::<Block>()
+            + self.records.memory()
+            + self.signatures.memory()
+    }
+
+    fn stats(&self) -> Vec<(&'static str, u64)> {
+        let mut stats = self.base.stats();
+        let live: usize = self.signatures.dimensions.iter().map(|signed| signed.live).sum();
+        let stale: usize = self.signatures.dimensions.iter().map(|signed| signed.stale).sum();
+        let copies =
+            self.base.conjunctions.all().map(|id| u64::from(self.base.conjunctions.get(id).copies)).sum();
+        stats.extend([
+            ("records", copies),
+            ("record_bytes", self.records.memory() as u64),
+            ("signature_entries", live as u64),
+            ("signature_entries_stale", stale as u64),
+            ("signature_bytes", self.signatures.memory() as u64),
+        ]);
+        stats
+    }
+}

@@ -1,0 +1,181 @@
+//! PSTBloom and PSTHash: conjunctions found through the predicate spaces of an event.
+//!
+//! Paper: S. Ji and H.-A. Jacobsen, PS-Tree-based Efficient Boolean Expression Matching for High-Dimensional and
+//! Dense Workloads, PVLDB 12(3), 2018, sections 5 and 6. The PS-Tree itself is [`crate::space`].
+//!
+//! | file | question it answers |
+//! | --- | --- |
+//! | `bloom` | one access predicate, Bloom signatures in the leaves: PSTBloom |
+//! | `hash` | several access predicates, a hash table of their spaces: PSTHash |
+//! | `spaces` | which dimensions are there, and what is placed in them? |
+//! | `selectivity` | which predicates are worth looking for first? |
+//! | `conjunctions` | what are subscriptions made of? |
+//! | `record` | what does a list hold of a conjunction, and how is it checked? |
+//! | `blocks` | how do millions of lists share an array? |
+
+mod blocks;
+mod bloom;
+mod conjunctions;
+mod hash;
+mod record;
+mod selectivity;
+mod spaces;
+
+pub use bloom::PstBloom;
+pub use hash::PstHash;
+
+use super::SubId;
+use super::predicates::{PredId, Predicates};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::schema::AttrId;
+use crate::space::{Reach, Region};
+use conjunctions::{ConjId, Conjunctions};
+use selectivity::Selectivity;
+use spaces::Spaces;
+
+/// What both engines know of their subscriptions.
+#[derive(Debug, Default)]
+struct Base {
+    predicates: Predicates,
+    conjunctions: Conjunctions,
+    spaces: Spaces,
+}
+
+/// A predicate of a conjunction that is to be placed.
+struct Ranked {
+    id: PredId,
+    attribute: AttrId,
+    reach: Reach,
+    selectivity: Selectivity,
+}
+
+impl Ranked {
+    fn region(&self) -> Option<&Region> {
+        match &self.reach {
+            Reach::Region(region) => Some(region),
+            Reach::Present | Reach::Everywhere => None,
+        }
+    }
+
+    /// Whether an event without the attribute is out of the question.
+    fn needs_presence(&self) -> bool {
+        !matches!(self.reach, Reach::Everywhere)
+    }
+}
+
+impl Base {
+    /// The predicates of a conjunction, the most selective first.
+    fn ranked(&self, id: ConjId) -> Vec<Ranked> {
+        let rank = |id: PredId| {
+            let predicate = self.predicates.get(id);
+            let reach = Reach::of(predicate);
+            let selectivity = self.spaces.selectivity(predicate, &reach);
+            Ranked { id, attribute: predicate.attribute, reach, selectivity }
+        };
+        let mut ranked: Vec<Ranked> = self.conjunctions.predicates(id).map(rank).collect();
+        ranked.sort_by(|a, b| a.selectivity.cmp(&b.selectivity));
+        ranked
+    }
+
+    /// Whether an event satisfies all predicates of a conjunction.
+    fn satisfies(&self, event: &Event<'_>, id: ConjId) -> bool {
+        self.conjunctions.predicates(id).all(|predicate| self.predicates.get(predicate).holds(event))
+    }
+
+    /// The predicates of a conjunction with whether each is placed in the spaces.
+    fn placements(&self, id: ConjId) -> impl Iterator<Item = (PredId, bool)> + '_ {
+        let conjunction = *self.conjunctions.get(id);
+        self.conjunctions.predicates(id).enumerate().map(move |(at, predicate)| {
+            let access = usize::from(conjunction.access);
+            let placed = if at < access {
+                conjunction.spread & 1 << at != 0
+            } else {
+                at < access + conjunction.signed as usize
+            };
+            (predicate, placed)
+        })
+    }
+
+    /// Checks the parts, and that each predicate is used as often as it is counted.
+    fn validate(&self) -> Result<(), String> {
+        self.predicates.validate()?;
+        let mut uses = vec![0; self.predicates.bound()];
+        let mut count = 0;
+        for id in self.conjunctions.all() {
+            count += 1;
+            self.conjunctions.predicates(id).for_each(|predicate| uses[predicate.index()] += 1);
+        }
+        if count != self.conjunctions.len() {
+            return Err(format!("{count} conjunctions found, {} counted", self.conjunctions.len()));
+        }
+        if let Some(at) = (0..uses.len()).find(|&at| self.predicates.uses(PredId(at as u32)) != uses[at]) {
+            return Err(format!("predicate {at} is used {} times, counted otherwise", uses[at]));
+        }
+        let placements = self.conjunctions.all().flat_map(|id| self.placements(id));
+        self.spaces.validate(&self.predicates, placements.filter(|(_, placed)| *placed).map(|(id, _)| id))
+    }
+
+    fn memory(&self) -> usize {
+        self.predicates.memory() + self.conjunctions.memory() + self.spaces.memory()
+    }
+
+    fn stats(&self) -> Vec<(&'static str, u64)> {
+        let (leaves, inner, bounds) = self.spaces.size();
+        vec![
+            ("conjunctions", self.conjunctions.len() as u64),
+            ("distinct_predicates", self.predicates.len() as u64),
+            ("leaves", leaves as u64),
+            ("inner_nodes", inner as u64),
+            ("bounds", bounds as u64),
+        ]
+    }
+}
+
+/// Which subscriptions were found already, for those that several lists or conjunctions lead to.
+#[derive(Debug, Default)]
+struct Seen {
+    /// By subscription: the event it was last found for.
+    marks: Vec<u32>,
+    event: u32,
+}
+
+impl Seen {
+    fn begin_event(&mut self) {
+        self.event = self.event.wrapping_add(1);
+        if self.event == 0 {
+            self.marks.fill(0);
+            self.event = 1;
+        }
+    }
+
+    /// Whether a subscription is found for the first time.
+    fn first_time(&mut self, sub: SubId) -> bool {
+        if self.marks.len() <= sub.index() {
+            self.marks.resize(sub.index() + 1, 0);
+        }
+        std::mem::replace(&mut self.marks[sub.index()], self.event) != self.event
+    }
+}
+
+/// An option that is a whole number in a range.
+fn whole_number(
+    options: &super::registry::Options,
+    name: &str,
+    default: usize,
+    range: std::ops::RangeInclusive<usize>,
+) -> Result<usize> {
+    use super::registry::OptionValue;
+    let wrong = |value: &OptionValue| {
+        let (low, high) = (range.start(), range.end());
+        Err(Error::Option(format!("{name} is {value}, must be a whole number from {low} to {high}")))
+    };
+    match options.get(name) {
+        None => Ok(default),
+        Some(OptionValue::Int(value)) => match usize::try_from(*value) {
+            Ok(number) if range.contains(&number) => Ok(number),
+            _ => wrong(&OptionValue::Int(*value)),
+        },
+        Some(other) => wrong(other),
+    }
+}
