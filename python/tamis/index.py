@@ -79,7 +79,7 @@ class Index:
         >>> index.match({"x": 3})
         ['a', 'b']
         """
-        if expressions is None and (hasattr(ids, "__arrow_c_stream__") or hasattr(ids, "__arrow_c_array__")):
+        if expressions is None and _is_arrow(ids):
             never = self._native.add_arrow(ids)
             if never:
                 _warn_never([f"row {row}" for row in never])
@@ -220,6 +220,31 @@ class Index:
         """
         return Explanation.from_native(self._native.explain(id, event))
 
+    # --- learning -----------------------------------------------------------------------------------
+
+    def observe(self, events: Any) -> None:
+        """Count past events, so that the engine can choose by how seldom a predicate holds.
+
+        No answer changes, only the time it takes. Attributes that no expression refers to are not counted,
+        so observe after adding a first batch of expressions. An engine that has no use for it ignores it.
+
+        Args:
+            events: Mappings, as `match_many` takes, or Arrow data, as `match_arrow` does.
+
+        Raises:
+            EventError: An event has a value without meaning; then none of them is counted.
+
+        >>> index = Index()
+        >>> index.add(1, "country = 'US' and age > 99")
+        >>> index.observe([{"country": "US", "age": 31}, {"country": "US", "age": 47}])
+        >>> index.match({"country": "US", "age": 100})
+        [1]
+        """
+        if _is_arrow(events):
+            self._native.observe_arrow(events)
+        else:
+            self._native.observe(events if isinstance(events, list) else list(events))
+
     # --- files --------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -296,6 +321,10 @@ class Index:
 def _source(expression: str | Expression) -> Any:
     """What the core takes: text, its own expressions; anything else it refuses by name."""
     return expression._native if isinstance(expression, Expression) else expression
+
+
+def _is_arrow(data: object) -> bool:
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
 def _threads(threads: int | None) -> int | None:

@@ -242,6 +242,7 @@ def test_events(value: Any) -> None:
         for use in (
             lambda: index.match({"a": value}),
             lambda: index.match_many([*EVENTS, {"a": value}]),
+            lambda: index.observe([*EVENTS, {"a": value}]),
             lambda: index.top_k({"a": value}),
             lambda: index.explain("one", {"a": value}),
         ):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
 
 from tamis import Index
 
@@ -91,6 +94,41 @@ def test_an_attribute_added_meanwhile_is_not_lost() -> None:
 
     run_together(update, match, match)
     assert index.match(event) == [ROUNDS - 1]
+
+
+def test_observing_beside_matching_and_updates() -> None:
+    index = Index()
+    index.add_many({"left": "side = 'left'", "right": "side = 'right'", "old": "side = 'left' and age > 99"})
+    events: list[dict[str, Any]] = [
+        {"side": "left", "age": 20},
+        {"side": "right"},
+        {"side": "left", "age": 100},
+    ]
+    expected = [index.match(event) for event in events]
+    table = pa.table({"side": ["left", "right", "left"], "age": [20, None, 100]})
+    done = threading.Event()
+
+    def update() -> None:
+        try:
+            for round in range(ROUNDS):
+                # Each round brings an attribute that is new to the index, so that events must be read anew.
+                index.add("passing", f"side = 'none' and b{round} = 1")
+                index.remove("passing")
+        finally:
+            done.set()
+
+    def observe() -> None:
+        while not done.is_set():
+            index.observe(events * 20)
+            index.observe(table)
+
+    def match() -> None:
+        while not done.is_set():
+            assert [index.match(event) for event in events] == expected
+            assert index.match_many(events, threads=2, ordered=True) == expected
+
+    run_together(update, observe, observe, match, match)
+    index.validate()
 
 
 def test_matching_lets_other_threads_run() -> None:

@@ -22,6 +22,7 @@ enum Step {
     Replace(Id, Expr),
     Remove(Id),
     Match(Vec<GivenEvent>),
+    Observe(Vec<GivenEvent>),
 }
 
 /// Both types, and numbers that look alike in both.
@@ -41,6 +42,7 @@ fn step(ids: i64) -> impl Strategy<Value = Step> {
         1 => pair().prop_map(|(id, expr)| Step::Replace(id, expr)),
         2 => id(ids).prop_map(Step::Remove),
         3 => prop::collection::vec(event(), 1..4).prop_map(Step::Match),
+        1 => prop::collection::vec(event(), 0..8).prop_map(Step::Observe),
     ]
 }
 
@@ -89,6 +91,7 @@ impl Checked {
                 (other, place) => unreachable!("removing {id} at place {place:?}: {other:?}"),
             },
             Step::Match(events) => self.check_matches(events),
+            Step::Observe(events) => self.observe(events),
         }
     }
 
@@ -128,6 +131,16 @@ impl Checked {
             assert_eq!(any_order, expected, "{event:?}");
             self.check_top_k(&schema, &rows, row);
         }
+    }
+
+    /// Nothing that can be asked may change, whatever the engine makes of the events.
+    fn observe(&self, events: &[GivenEvent]) {
+        let schema = self.index.schema();
+        let mut rows = Rows::default();
+        events.iter().for_each(|event| write_row(event, &schema, &mut rows));
+        self.index.observe_rows(&schema, &rows).expect("a fresh schema");
+        self.index.validate().expect("a sound index");
+        self.check_matches(events);
     }
 
     fn expected(&self, schema: &Schema, rows: &Rows, row: usize) -> Vec<Id> {

@@ -7,6 +7,7 @@ use crate::event::{Fault, read_event};
 use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing};
 use crate::id::{id_from_python, id_to_python};
 use crate::matches::NativeMatches;
+use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
 use std::num::NonZeroUsize;
@@ -82,21 +83,51 @@ impl NativeIndex {
                 let schema = self.index.schema();
                 let length = ARROW_ROWS * threads.map_or(1, NonZeroUsize::get).max(8);
                 // A reader prepares all rows it is given, so it is given only those that come next.
-                let reader =
-                    ArrowReader::new(&batch.slice(start, length.min(batch.num_rows() - start)), &schema)?;
-                let first = matches.offsets.len() - 1;
+                let next = batch.slice(start, length.min(batch.num_rows() - start));
                 rows.clear();
-                for row in 0..reader.len() {
-                    reader.read(row, &mut rows).map_err(|error| error.at_row(first + row))?;
-                }
+                read_batch(&next, &schema, matches.offsets.len() - 1, &mut rows)?;
                 if let Ok(found) = self.index.match_rows(&schema, &rows, threads, ordered) {
                     matches.append(found);
-                    start += reader.len();
+                    start += next.num_rows();
                 }
             }
         }
         Ok(matches)
     }
+
+    /// Observes Arrow data, or none of it if a value has no meaning: all rows are read before the first counts.
+    fn observe_batches(
+        &self,
+        data: Box<dyn arrow_array::RecordBatchReader + Send>,
+    ) -> Result<(), ArrowFault> {
+        // Streams are read once, but rows again if the schema grew.
+        let batches: Vec<_> = data.collect::<Result<_, _>>().map_err(ArrowFault::Arrow)?;
+        let mut rows = Rows::default();
+        loop {
+            let schema = self.index.schema();
+            rows.clear();
+            // As in matching, a column's type matters only where there are rows.
+            for batch in batches.iter().filter(|batch| batch.num_rows() > 0) {
+                read_batch(batch, &schema, rows.len(), &mut rows)?;
+            }
+            if self.index.observe_rows(&schema, &rows).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Appends the rows of a batch; an error names the row, counted from `first`.
+fn read_batch(batch: &RecordBatch, schema: &Schema, first: usize, rows: &mut Rows) -> Result<(), Error> {
+    let reader = ArrowReader::new(batch, schema)?;
+    (0..reader.len()).try_for_each(|row| reader.read(row, rows).map_err(|error| error.at_row(first + row)))
+}
+
+/// Appends mappings; an error names the row.
+fn read_events(events: &Bound<'_, PyList>, schema: &Schema, rows: &mut Rows) -> PyResult<()> {
+    events.iter().enumerate().try_for_each(|(row, event)| {
+        read_event(&event, schema, rows).map_err(|fault| fault.exception(events.py(), Some(row)))
+    })
 }
 
 enum ArrowFault {
@@ -278,11 +309,7 @@ impl NativeIndex {
     ) -> PyResult<NativeMatches> {
         let matches = self.with_rows(
             py,
-            |schema, rows| {
-                events.iter().enumerate().try_for_each(|(row, event)| {
-                    read_event(&event, schema, rows).map_err(|fault| fault.exception(py, Some(row)))
-                })
-            },
+            |schema, rows| read_events(events, schema, rows),
             |schema, rows| self.index.match_rows(schema, rows, threads, ordered),
         )?;
         NativeMatches::new(matches)
@@ -330,6 +357,20 @@ impl NativeIndex {
         let reader = batches(data)?;
         let matches = py.detach(|| self.match_batches(reader, threads, ordered));
         NativeMatches::new(matches.map_err(|fault| fault.exception(py))?)
+    }
+
+    /// Observes a list of mappings.
+    fn observe(&self, py: Python<'_>, events: &Bound<'_, PyList>) -> PyResult<()> {
+        self.with_rows(
+            py,
+            |schema, rows| read_events(events, schema, rows),
+            |schema, rows| self.index.observe_rows(schema, rows),
+        )
+    }
+
+    fn observe_arrow(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let reader = batches(data)?;
+        py.detach(|| self.observe_batches(reader)).map_err(|fault| fault.exception(py))
     }
 
     fn top_k<'py>(

@@ -39,14 +39,14 @@ pub trait Engine: Send + Sync {
     /// Forgets a subscription.
     fn remove(&mut self, id: SubId);
 
-    /// A scratch for [`Engine::match_event`]; it serves any number of events, also after inserts and removals.
+    /// A scratch for [`Engine::match_event`]; it serves any number of events, also after any change.
     fn scratch(&self) -> Scratch;
 
     /// Appends every subscription that the event satisfies, each once, in any order. Allocates nothing in steady
     /// state beyond the growth of `matches`.
     fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>);
 
-    /// Counts an event as history. Changes no answer.
+    /// Counts an event as history. Changes no answer. Engines that choose nothing by frequency leave it as it is.
     fn observe(&mut self, _event: &Event<'_>) {}
 
     /// Reconsiders choices in the light of what was observed; called once after a batch of observations. Changes no

@@ -153,7 +153,7 @@ impl Index {
 }
 
 impl State {
-    /// Whether events read with this schema can be matched now.
+    /// Whether events read with this schema can be used now.
     pub(super) fn check(&self, schema: &Schema) -> Result<(), Stale> {
         if schema.len() == self.schema.len() { Ok(()) } else { Err(Stale) }
     }

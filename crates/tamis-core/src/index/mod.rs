@@ -6,16 +6,18 @@
 //! | `subscriptions` | who is in the index, in which order? |
 //! | `update` | how do subscriptions come and go, all or none? |
 //! | `matching` | which subscriptions does this event satisfy, on one thread or many? |
+//! | `observing` | what do past events teach the engine? |
 //! | `scoring` | which matches are the best k? |
 //! | `file` | how does an index become bytes and back? |
 //!
-//! One lock guards the state: matching reads, updates write. Events are read with a copy of the schema taken
-//! before; if an update adds an attribute in between, the reader is told to read again (see [`Stale`]), so a
-//! match always speaks of one state of the index.
+//! One lock guards the state: matching reads, updates and observations write. Events are read with a copy of
+//! the schema taken before; if an update adds an attribute in between, the reader is told to read again (see
+//! [`Stale`]), so a match always speaks of one state of the index.
 
 mod file;
 mod id;
 mod matching;
+mod observing;
 mod scoring;
 mod subscriptions;
 mod update;
@@ -68,7 +70,7 @@ pub struct Index {
     idle: Mutex<Vec<MatchScratch>>,
 }
 
-/// Everything that updates change.
+/// Everything that updates and observations change.
 struct State {
     schema: Arc<Schema>,
     subscriptions: Subscriptions,

@@ -108,14 +108,9 @@ pub(super) fn add_term(record: &mut Vec<u32>, id: PredId, predicate: &Predicate,
     }
 }
 
-/// Ends a record; an attribute number or a length that does not fit is none we can write.
+/// Ends a record.
 pub(super) fn finish(record: &mut [u32]) {
     record[1] |= record.len() as u32;
-}
-
-/// Whether a record can name the attribute.
-pub(super) fn can_name(attribute: AttrId) -> bool {
-    attribute.0 <= ATTRIBUTE
 }
 
 /// A range with integer ends, in half steps, and whether inside or outside is accepted.
