@@ -46,6 +46,8 @@ impl From<Root> for Standing {
 pub struct Subscriptions {
     /// By number; `None` where a number is free.
     slots: Vec<Option<Subscription>>,
+    /// By number: the id if it is an integer, so that matches name themselves without a look at the slots.
+    int_ids: Vec<i64>,
     free: Vec<SubId>,
     /// Numbers by the hash of their id.
     by_id: HashTable<SubId>,
@@ -81,6 +83,7 @@ impl Subscriptions {
     /// Makes room for further subscriptions at once.
     pub fn reserve(&mut self, additional: usize) {
         self.slots.reserve(additional);
+        self.int_ids.reserve(additional);
         let slots = &self.slots;
         self.by_id.reserve(additional, |sub| slots[sub.index()].as_ref().map_or(0, |s| hash(&s.id)));
     }
@@ -97,16 +100,19 @@ impl Subscriptions {
     pub fn insert(&mut self, id: Id, text: Box<str>, standing: Standing) {
         let hashed = hash(&id);
         self.text_ids += usize::from(matches!(id, Id::Text(_)));
+        let int_id = if let Id::Int(id) = id { id } else { 0 };
         let subscription = Subscription { id, text, standing, sequence: self.next_sequence };
         self.next_sequence += 1;
         let sub = match self.free.pop() {
             Some(sub) => {
                 self.slots[sub.index()] = Some(subscription);
+                self.int_ids[sub.index()] = int_id;
                 self.numbers_in_order = false;
                 sub
             }
             None => {
                 self.slots.push(Some(subscription));
+                self.int_ids.push(int_id);
                 SubId(self.slots.len() as u32 - 1)
             }
         };
@@ -130,6 +136,7 @@ impl Subscriptions {
         if sub.index() + 1 == self.slots.len() {
             // The last number simply ceases to exist, so taking back a batch leaves no trace.
             self.slots.pop();
+            self.int_ids.pop();
         } else {
             self.free.push(sub);
         }
@@ -175,11 +182,10 @@ impl Subscriptions {
 
     /// The ids of many matches.
     pub fn ids(&self, matches: &[SubId]) -> IdColumn {
-        let found = matches.iter().filter_map(|sub| self.get(*sub));
         if self.text_ids == 0 {
-            let int = |s: &Subscription| if let Id::Int(id) = s.id { Some(id) } else { None };
-            return IdColumn::Ints(found.filter_map(int).collect());
+            return IdColumn::Ints(matches.iter().map(|sub| self.int_ids[sub.index()]).collect());
         }
+        let found = matches.iter().filter_map(|sub| self.get(*sub));
         if self.text_ids < self.len() {
             return IdColumn::Mixed(found.map(|s| s.id.clone()).collect());
         }
@@ -208,7 +214,8 @@ impl Subscriptions {
             }
         }
         let table = self.by_id.capacity() * (size_of::<SubId>() + 1);
-        (ids + table + self.slots.capacity() * size_of::<Option<Subscription>>(), texts)
+        let column = self.int_ids.capacity() * size_of::<i64>();
+        (ids + table + column + self.slots.capacity() * size_of::<Option<Subscription>>(), texts)
     }
 
     pub fn validate(&self) -> Result<(), String> {
@@ -221,7 +228,19 @@ impl Subscriptions {
         if text_ids != self.text_ids {
             return Err(format!("subscriptions: {text_ids} string ids counted as {}", self.text_ids));
         }
+        if self.int_ids.len() != self.slots.len() {
+            return Err(format!(
+                "subscriptions: {} integer ids for {} numbers",
+                self.int_ids.len(),
+                self.slots.len()
+            ));
+        }
         for (sub, subscription) in self.in_order() {
+            if let Id::Int(id) = subscription.id
+                && self.int_ids[sub.index()] != id
+            {
+                return Err(format!("subscriptions: integer id {id} is kept as another"));
+            }
             if self.find(&subscription.id) != Some(sub) {
                 return Err(format!("subscriptions: id {} does not lead to its number", subscription.id));
             }

@@ -34,9 +34,9 @@ pub struct Dimension {
     whole: LeafId,
     bools: [LeafId; 2],
     other: LeafId,
-    numbers: Option<Box<PsTree<Number>>>,
-    times: Option<Box<PsTree<i64>>>,
-    texts: Option<Box<PsTree<SmolStr>>>,
+    numbers: Option<PsTree<Number>>,
+    times: Option<PsTree<i64>>,
+    texts: Option<PsTree<SmolStr>>,
     /// How many placed regions have ends that were moved to the next integer.
     rounded: u32,
 }
@@ -101,25 +101,27 @@ impl Dimension {
         place_ranges(&mut self.texts, &region.texts, leaves, splits);
         for (leaf, wanted) in self.bools.iter_mut().zip(region.bools).chain([(&mut self.other, region.other)])
         {
-            if wanted && *leaf == LeafId::NONE {
-                *leaf = leaves.make();
+            if wanted {
+                if *leaf == LeafId::NONE {
+                    *leaf = leaves.make();
+                }
+                leaves.get_mut(*leaf).predicates += 1;
             }
         }
         self.rounded += u32::from(region.rounded);
-        let mut covered = Vec::new();
-        self.cover(region, leaves, |leaf| covered.push(leaf));
-        covered.into_iter().for_each(|leaf| leaves.get_mut(leaf).predicates += 1);
     }
 
     /// Takes a placed region back (the paper's DeletePredicate). The merges are appended in the order they happened.
     pub fn unplace(&mut self, region: &Region, leaves: &mut Leaves, merges: &mut Vec<Merge>) {
-        let mut covered = Vec::new();
-        self.cover(region, leaves, |leaf| covered.push(leaf));
-        covered.into_iter().for_each(|leaf| leaves.get_mut(leaf).predicates -= 1);
-        self.rounded -= u32::from(region.rounded);
         unplace_ranges(&mut self.numbers, &region.numbers, leaves, merges);
         unplace_ranges(&mut self.times, &region.times, leaves, merges);
         unplace_ranges(&mut self.texts, &region.texts, leaves, merges);
+        for (leaf, wanted) in self.bools.iter().zip(region.bools).chain([(&self.other, region.other)]) {
+            if wanted {
+                leaves.get_mut(*leaf).predicates -= 1;
+            }
+        }
+        self.rounded -= u32::from(region.rounded);
     }
 
     /// The leaves of a placed region, each once.
@@ -169,9 +171,9 @@ impl Dimension {
     /// Bytes in use, without the leaves.
     pub fn memory(&self) -> usize {
         let trees = [
-            self.numbers.as_ref().map(|tree| size_of_val(&**tree) + tree.memory()),
-            self.times.as_ref().map(|tree| size_of_val(&**tree) + tree.memory()),
-            self.texts.as_ref().map(|tree| size_of_val(&**tree) + tree.memory()),
+            self.numbers.as_ref().map(|tree| tree.memory()),
+            self.times.as_ref().map(|tree| tree.memory()),
+            self.texts.as_ref().map(|tree| tree.memory()),
         ];
         trees.into_iter().flatten().sum()
     }
@@ -187,7 +189,7 @@ impl Dimension {
 }
 
 fn place_ranges<K: Key>(
-    tree: &mut Option<Box<PsTree<K>>>,
+    tree: &mut Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &mut Leaves,
     splits: &mut Vec<Split>,
@@ -195,36 +197,38 @@ fn place_ranges<K: Key>(
     if ranges.is_empty() {
         return;
     }
-    let tree = tree.get_or_insert_with(|| Box::new(PsTree::new(leaves)));
-    for cut in ranges.iter().flat_map(|(low, high)| [low, high]).flatten() {
-        splits.extend(tree.partition(cut, leaves));
+    let tree = tree.get_or_insert_with(|| PsTree::new(leaves));
+    for range in ranges {
+        let ends = tree.place(range, leaves, splits);
+        leaves.change_between(ends, |leaf| leaf.predicates += 1);
     }
 }
 
 fn unplace_ranges<K: Key>(
-    tree: &mut Option<Box<PsTree<K>>>,
+    tree: &mut Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &mut Leaves,
     merges: &mut Vec<Merge>,
 ) {
     let Some(tree) = tree else { return };
-    for cut in ranges.iter().flat_map(|(low, high)| [low, high]).flatten() {
-        merges.extend(tree.unpartition(cut, leaves));
+    for range in ranges {
+        leaves.change_between(tree.ends(range), |leaf| leaf.predicates -= 1);
+        tree.unplace(range, leaves, merges);
     }
 }
 
 fn cover_ranges<K: Key>(
-    tree: &Option<Box<PsTree<K>>>,
+    tree: &Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &Leaves,
     each: &mut impl FnMut(LeafId),
 ) {
     let Some(tree) = tree else { return };
-    ranges.iter().for_each(|range| tree.cover(range, leaves, &mut *each));
+    ranges.iter().for_each(|range| leaves.between(tree.ends(range), &mut *each));
 }
 
 fn hull_ranges<K: Key>(
-    tree: &Option<Box<PsTree<K>>>,
+    tree: &Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &Leaves,
     each: &mut impl FnMut(LeafId, bool) -> bool,

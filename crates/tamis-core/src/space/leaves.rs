@@ -36,24 +36,52 @@ impl Leaf {
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
     leaves: Vec<Leaf>,
-    free: Vec<LeafId>,
+    /// How many of them stand for a space.
+    live: usize,
+}
+
+/// Numbers that one tree has to itself. The leaves of a tree are visited together, so they lie together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spare {
+    numbers: Vec<LeafId>,
+    /// How many numbers the tree was given in all.
+    given: u32,
+}
+
+impl Spare {
+    /// At most so many numbers at once.
+    const MOST: u32 = 1 << 12;
+
+    /// A number to use, among more and more neighbouring ones.
+    fn take(&mut self, leaves: &mut Leaves) -> LeafId {
+        if let Some(id) = self.numbers.pop() {
+            return id;
+        }
+        let start = leaves.leaves.len() as u32;
+        let count = self.given.clamp(1, Spare::MOST);
+        self.given += count;
+        leaves.leaves.resize((start + count) as usize, Leaf::LONE);
+        self.numbers.extend((start + 1..start + count).rev().map(LeafId));
+        LeafId(start)
+    }
+
+    pub fn memory(&self) -> usize {
+        self.numbers.capacity() * size_of::<LeafId>()
+    }
 }
 
 impl Leaves {
     /// A leaf without neighbours, covered by nothing.
     pub fn make(&mut self) -> LeafId {
-        if let Some(id) = self.free.pop() {
-            self.leaves[id.index()] = Leaf::LONE;
-            return id;
-        }
-        let id = LeafId(self.leaves.len() as u32);
-        self.leaves.push(Leaf::LONE);
-        id
+        self.make_in(&mut Spare::default())
     }
 
-    /// Gives a leaf's number back.
-    pub fn release(&mut self, id: LeafId) {
-        self.free.push(id);
+    /// The same with a number of a tree.
+    pub(super) fn make_in(&mut self, spare: &mut Spare) -> LeafId {
+        let id = spare.take(self);
+        self.leaves[id.index()] = Leaf::LONE;
+        self.live += 1;
+        id
     }
 
     /// A leaf.
@@ -68,6 +96,26 @@ impl Leaves {
         &mut self.leaves[id.index()]
     }
 
+    /// The leaves from one to another above it, both included.
+    pub fn between(&self, (first, last): (LeafId, LeafId), mut each: impl FnMut(LeafId)) {
+        let mut at = first;
+        each(at);
+        while at != last {
+            at = self.get(at).next;
+            each(at);
+        }
+    }
+
+    /// Changes the leaves from one to another above it, both included.
+    pub(super) fn change_between(&mut self, (first, last): (LeafId, LeafId), change: impl Fn(&mut Leaf)) {
+        let mut at = first;
+        change(self.get_mut(at));
+        while at != last {
+            at = self.get(at).next;
+            change(self.get_mut(at));
+        }
+    }
+
     /// One more than the greatest number in use.
     pub fn bound(&self) -> usize {
         self.leaves.len()
@@ -75,12 +123,12 @@ impl Leaves {
 
     /// How many leaves there are.
     pub fn count(&self) -> usize {
-        self.leaves.len() - self.free.len()
+        self.live
     }
 
     /// Makes a leaf behind `kept`, covered and visited as it is; observed events are shared evenly.
-    pub(super) fn split(&mut self, kept: LeafId) -> LeafId {
-        let made = self.make();
+    pub(super) fn split(&mut self, kept: LeafId, spare: &mut Spare) -> LeafId {
+        let made = self.make_in(spare);
         let old = *self.get(kept);
         *self.get_mut(made) =
             Leaf { previous: kept, next: old.next, predicates: old.predicates, events: old.events / 2 };
@@ -94,7 +142,7 @@ impl Leaves {
     }
 
     /// Lets `kept` take over the space of its next neighbour.
-    pub(super) fn merge(&mut self, kept: LeafId, gone: LeafId) {
+    pub(super) fn merge(&mut self, kept: LeafId, gone: LeafId, spare: &mut Spare) {
         let Leaf { next, events, .. } = *self.get(gone);
         let leaf = self.get_mut(kept);
         leaf.next = next;
@@ -102,11 +150,12 @@ impl Leaves {
         if next != LeafId::NONE {
             self.get_mut(next).previous = kept;
         }
-        self.release(gone);
+        spare.numbers.push(gone);
+        self.live -= 1;
     }
 
     /// Bytes in use.
     pub fn memory(&self) -> usize {
-        self.leaves.capacity() * size_of::<Leaf>() + self.free.capacity() * size_of::<LeafId>()
+        self.leaves.capacity() * size_of::<Leaf>()
     }
 }

@@ -29,7 +29,7 @@ fn range((low, high): (i64, i64)) -> Range<i64> {
 impl PsStabbing {
     fn cover(&self, range: &Range<i64>) -> Vec<LeafId> {
         let mut cover = Vec::new();
-        self.tree.cover(range, &self.leaves, |leaf| cover.push(leaf));
+        self.leaves.between(self.tree.ends(range), |leaf| cover.push(leaf));
         cover
     }
 }
@@ -40,11 +40,9 @@ impl Stabbing for PsStabbing {
         let tree = PsTree::new(&mut leaves);
         let mut index = PsStabbing { tree, leaves, lists: vec![Vec::new()], intervals: FxHashMap::default() };
         // With all cuts made first, no list is copied.
+        let mut splits = Vec::new();
         for interval in intervals {
-            let (low, high) = range(*interval);
-            low.iter().chain(&high).for_each(|cut| {
-                index.tree.partition(cut, &mut index.leaves);
-            });
+            index.tree.place(&range(*interval), &mut index.leaves, &mut splits);
         }
         index.lists.resize(index.leaves.bound(), Vec::new());
         for (number, interval) in intervals.iter().enumerate() {
@@ -102,12 +100,11 @@ impl PsStabbing {
 
 impl DynamicStabbing for PsStabbing {
     fn insert(&mut self, number: u32, interval: (i64, i64)) {
-        let (low, high) = range(interval);
-        for cut in low.iter().chain(&high) {
-            if let Some(split) = self.tree.partition(cut, &mut self.leaves) {
-                self.lists.resize(self.leaves.bound(), Vec::new());
-                self.lists[split.made.index()] = self.lists[split.kept.index()].clone();
-            }
+        let mut splits = Vec::new();
+        self.tree.place(&range(interval), &mut self.leaves, &mut splits);
+        self.lists.resize(self.leaves.bound(), Vec::new());
+        for split in splits {
+            self.lists[split.made.index()] = self.lists[split.kept.index()].clone();
         }
         self.list(number, interval);
     }
@@ -122,10 +119,10 @@ impl DynamicStabbing for PsStabbing {
             self.lists[leaf.index()].retain(|other| *other != number);
             self.leaves.get_mut(leaf).predicates -= 1;
         }
-        for cut in range.0.iter().chain(&range.1) {
-            if let Some(merge) = self.tree.unpartition(cut, &mut self.leaves) {
-                self.lists[merge.gone.index()] = Vec::new();
-            }
+        let mut merges = Vec::new();
+        self.tree.unplace(&range, &mut self.leaves, &mut merges);
+        for merge in merges {
+            self.lists[merge.gone.index()] = Vec::new();
         }
     }
 }

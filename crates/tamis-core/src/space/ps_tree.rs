@@ -14,7 +14,7 @@
 //! one cut (before or after a bound's value) that at least one predicate needs; inner nodes have at least two links;
 //! each knows its lowest and highest bound.
 //!
-//! Cost: look-up and cut O(elements); covering a predicate O(spaces covered). An inner node takes 84 bytes, a bound
+//! Cost: look-up and cut O(elements); covering a predicate O(spaces covered). An inner node takes 88 bytes, a bound
 //! about 48.
 //!
 //! Deviations from the paper:
@@ -25,7 +25,7 @@
 //! - A split shares the observed events evenly between both parts; copying the counter would count them twice.
 
 use super::elements::{Elements, FANOUT, Key};
-use super::leaves::{LeafId, Leaves};
+use super::leaves::{LeafId, Leaves, Spare};
 use crate::expr::Cut;
 use std::cmp::Ordering;
 
@@ -62,6 +62,8 @@ impl Link {
 }
 
 const NONE: u32 = u32::MAX;
+/// How many elements of its path a node keeps.
+const PATH: usize = 8;
 
 /// A branch: the bounds below agree in all elements before `depth` and differ there.
 #[derive(Clone, Debug)]
@@ -70,6 +72,9 @@ struct Inner {
     /// Which children there are, one bit each.
     present: u16,
     depth: u32,
+    /// The last elements before `depth`, the very last lowest: to compare with, as far as they reach, without a
+    /// look at a bound.
+    path: u32,
     /// The bound whose elements end here.
     end: u32,
     lowest: u32,
@@ -89,6 +94,18 @@ struct Bound<K> {
     after: u32,
     previous: u32,
     next: u32,
+}
+
+impl<K> Bound<K> {
+    /// The leaf right above the cut before or after the value.
+    fn above(&self, after: bool) -> LeafId {
+        if after { self.g } else { self.e }
+    }
+
+    /// The leaf right below the cut before or after the value.
+    fn below(&self, after: bool) -> LeafId {
+        if after { self.e } else { self.l }
+    }
 }
 
 /// A leaf was cut in two: `kept` is what remains below, `made` the part above.
@@ -122,6 +139,7 @@ pub struct PsTree<K> {
     free_bounds: Vec<u32>,
     first: LeafId,
     last: LeafId,
+    spare: Spare,
 }
 
 /// A bound beside a value that is none.
@@ -134,7 +152,8 @@ enum Neighbour {
 impl<K: Key> PsTree<K> {
     /// A tree with one space that holds all values.
     pub fn new(leaves: &mut Leaves) -> PsTree<K> {
-        let leaf = leaves.make();
+        let mut spare = Spare::default();
+        let leaf = leaves.make_in(&mut spare);
         PsTree {
             root: Link::NOTHING,
             inner: Vec::new(),
@@ -143,17 +162,8 @@ impl<K: Key> PsTree<K> {
             free_bounds: Vec::new(),
             first: leaf,
             last: leaf,
+            spare,
         }
-    }
-
-    /// Gives back the leaf of a tree without cuts.
-    pub fn release(self, leaves: &mut Leaves) {
-        leaves.release(self.first);
-    }
-
-    /// Whether all values are in one space.
-    pub fn is_whole(&self) -> bool {
-        self.first == self.last
     }
 
     /// The space of a value (the paper's MatchPair).
@@ -190,14 +200,11 @@ impl<K: Key> PsTree<K> {
     #[inline]
     fn step(&self, node: &Inner, depth: usize, value: &K::Query) -> Step {
         let end = node.depth as usize;
-        if depth < end {
-            let sample = self.bounds[node.lowest as usize].value.query();
-            for depth in depth..end {
-                match value.element(depth).cmp(&sample.element(depth)) {
-                    Ordering::Less => return Step::Beside(Neighbour::Above(node.lowest)),
-                    Ordering::Greater => return Step::Beside(Neighbour::Below(node.highest)),
-                    Ordering::Equal => {}
-                }
+        for depth in depth..end {
+            match value.element(depth).cmp(&self.path_element(node, depth)) {
+                Ordering::Less => return Step::Beside(Neighbour::Above(node.lowest)),
+                Ordering::Greater => return Step::Beside(Neighbour::Below(node.highest)),
+                Ordering::Equal => {}
             }
         }
         let Some(element) = value.element(end) else {
@@ -217,6 +224,15 @@ impl<K: Key> PsTree<K> {
         }
         let next = node.children[element as usize + 1 + above.trailing_zeros() as usize];
         Step::Beside(self.lowest(next).map_or(Neighbour::Nobody, Neighbour::Above))
+    }
+
+    /// The element that all bounds below a node have at a depth before its own.
+    #[inline]
+    fn path_element(&self, node: &Inner, depth: usize) -> Option<u8> {
+        match node.depth as usize - depth {
+            back @ 1..=PATH => Some((node.path >> (4 * (back - 1))) as u8 & 15),
+            _ => self.bounds[node.lowest as usize].value.query().element(depth),
+        }
     }
 
     fn lowest(&self, link: Link) -> Option<u32> {
@@ -253,8 +269,22 @@ impl<K: Key> PsTree<K> {
         }
     }
 
-    /// Makes sure that spaces end at a cut (the paper's Partition); one more predicate needs it.
-    pub fn partition(&mut self, cut: &Cut<K>, leaves: &mut Leaves) -> Option<Split> {
+    /// Makes sure that spaces end at both ends of a range (the paper's Partition, twice); one more predicate needs
+    /// them. The splits are appended. Returns the first and the last leaf of the range.
+    pub fn place(
+        &mut self,
+        (low, high): &Range<K>,
+        leaves: &mut Leaves,
+        splits: &mut Vec<Split>,
+    ) -> (LeafId, LeafId) {
+        let low_bound = low.as_ref().map(|cut| self.partition(cut, leaves, splits));
+        let high_bound = high.as_ref().map(|cut| self.partition(cut, leaves, splits));
+        let first = low.as_ref().zip(low_bound).map(|(cut, id)| self.bounds[id as usize].above(cut.after));
+        let last = high.as_ref().zip(high_bound).map(|(cut, id)| self.bounds[id as usize].below(cut.after));
+        (first.unwrap_or(self.first), last.unwrap_or(self.last))
+    }
+
+    fn partition(&mut self, cut: &Cut<K>, leaves: &mut Leaves, splits: &mut Vec<Split>) -> u32 {
         let id = match self.find(cut.at.query()) {
             Ok(id) => id,
             Err(neighbour) => self.add_bound(&cut.at, neighbour),
@@ -263,10 +293,10 @@ impl<K: Key> PsTree<K> {
         let needed = if cut.after { &mut bound.after } else { &mut bound.before };
         *needed += 1;
         if *needed > 1 {
-            return None;
+            return id;
         }
         let kept = if cut.after { bound.e } else { bound.l };
-        let made = leaves.split(kept);
+        let made = leaves.split(kept, &mut self.spare);
         if cut.after {
             self.set_above(id, made);
         } else {
@@ -275,12 +305,19 @@ impl<K: Key> PsTree<K> {
                 self.set_above(id, made);
             }
         }
-        Some(Split { kept, made })
+        splits.push(Split { kept, made });
+        id
     }
 
-    /// One predicate less needs a cut, which [`PsTree::partition`] made; the spaces beside it merge if it was the last
-    /// (the paper's DeletePredicate).
-    pub fn unpartition(&mut self, cut: &Cut<K>, leaves: &mut Leaves) -> Option<Merge> {
+    /// One predicate less needs the ends of a range, which [`PsTree::place`] made; the spaces beside an end merge if
+    /// it was the last (the paper's DeletePredicate). The merges are appended.
+    pub fn unplace(&mut self, (low, high): &Range<K>, leaves: &mut Leaves, merges: &mut Vec<Merge>) {
+        for cut in low.iter().chain(high) {
+            merges.extend(self.unpartition(cut, leaves));
+        }
+    }
+
+    fn unpartition(&mut self, cut: &Cut<K>, leaves: &mut Leaves) -> Option<Merge> {
         let Ok(id) = self.find(cut.at.query()) else {
             debug_assert!(false, "the cut is there");
             return None;
@@ -305,7 +342,7 @@ impl<K: Key> PsTree<K> {
                 self.set_above(id, merge.kept);
             }
         }
-        leaves.merge(merge.kept, merge.gone);
+        leaves.merge(merge.kept, merge.gone, &mut self.spare);
         if alone {
             self.remove_bound(id);
         }
@@ -328,23 +365,11 @@ impl<K: Key> PsTree<K> {
         }
     }
 
-    /// The leaves of a range whose cuts have been made, in ascending order.
-    pub fn cover(&self, range: &Range<K>, leaves: &Leaves, mut each: impl FnMut(LeafId)) {
-        let (mut at, last) = self.ends(range);
-        loop {
-            each(at);
-            if at == last {
-                return;
-            }
-            at = leaves.get(at).next;
-        }
-    }
-
-    /// The first and the last leaf of a range whose cuts have been made.
-    fn ends(&self, (low, high): &Range<K>) -> (LeafId, LeafId) {
+    /// The first and the last leaf of a range that was placed.
+    pub fn ends(&self, (low, high): &Range<K>) -> (LeafId, LeafId) {
         let bound = |cut: &Cut<K>| self.find(cut.at.query()).ok().map(|id| &self.bounds[id as usize]);
-        let first = low.as_ref().and_then(|cut| bound(cut).map(|b| if cut.after { b.g } else { b.e }));
-        let last = high.as_ref().and_then(|cut| bound(cut).map(|b| if cut.after { b.e } else { b.l }));
+        let first = low.as_ref().and_then(|cut| bound(cut).map(|bound| bound.above(cut.after)));
+        let last = high.as_ref().and_then(|cut| bound(cut).map(|bound| bound.below(cut.after)));
         (first.unwrap_or(self.first), last.unwrap_or(self.last))
     }
 
@@ -357,8 +382,7 @@ impl<K: Key> PsTree<K> {
                 Ok(id) => {
                     let bound = &self.bounds[id as usize];
                     let made = if cut.after { bound.after > 0 } else { bound.before > 0 };
-                    let (under, over) = if cut.after { (bound.e, bound.g) } else { (bound.l, bound.e) };
-                    (if below { over } else { under }, made)
+                    (if below { bound.above(cut.after) } else { bound.below(cut.after) }, made)
                 }
                 Err(Neighbour::Below(id)) => (self.bounds[id as usize].g, false),
                 Err(Neighbour::Above(id)) => (self.bounds[id as usize].l, false),
@@ -409,9 +433,10 @@ impl<K: Key> PsTree<K> {
                 }
                 Target::Inner(node) => {
                     let branch = &self.inner[node as usize];
-                    let sample = self.bounds[branch.lowest as usize].value.query();
                     let end = branch.depth as usize;
-                    if let Some(fork) = (depth..end).find(|&d| value.element(d) != sample.element(d)) {
+                    if let Some(fork) =
+                        (depth..end).find(|&d| value.element(d) != self.path_element(branch, d))
+                    {
                         return self.fork(from, link, branch.lowest, id, fork);
                     }
                     let element = value.element(end);
@@ -442,10 +467,13 @@ impl<K: Key> PsTree<K> {
             _ => (sample, sample),
         };
         let id_first = self.bounds[id as usize].next == lowest;
+        let sample_value = self.bounds[sample as usize].value.query();
+        let elements = (depth.saturating_sub(PATH)..depth).filter_map(|depth| sample_value.element(depth));
         let mut branch = Inner {
             children: [Link::NOTHING; FANOUT],
             present: 0,
             depth: depth as u32,
+            path: elements.fold(0, |path, element| path << 4 | u32::from(element)),
             end: NONE,
             lowest: if id_first { id } else { lowest },
             highest: if id_first { highest } else { id },
@@ -542,6 +570,7 @@ impl<K: Key> PsTree<K> {
         self.inner.capacity() * size_of::<Inner>()
             + self.bounds.capacity() * size_of::<Bound<K>>()
             + (self.free_inner.capacity() + self.free_bounds.capacity()) * size_of::<u32>()
+            + self.spare.memory()
     }
 
     /// Checks every invariant, leaf list included; appends the leaves from lowest to highest.
@@ -615,6 +644,10 @@ impl<K: Key> PsTree<K> {
         let branch = &self.inner[node as usize];
         if (branch.depth as usize) < depth {
             return Err(format!("ps-tree: branch {node} is above its parent"));
+        }
+        let sample = self.bounds[branch.lowest as usize].value.query();
+        if (0..branch.depth as usize).any(|d| self.path_element(branch, d) != sample.element(d)) {
+            return Err(format!("ps-tree: branch {node} does not know its path"));
         }
         let start = found.len();
         found.extend((branch.end != NONE).then_some(branch.end));

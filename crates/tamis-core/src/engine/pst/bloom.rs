@@ -29,7 +29,7 @@ use super::blocks::{Block, Blocks};
 use super::conjunctions::ConjId;
 use super::record::{self, HalfSteps, Records};
 use super::spaces::Changes;
-use super::{Base, Seen, whole_number};
+use super::{Base, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
 use crate::engine::registry::Options;
 use crate::engine::{Engine, Scratch, SubId};
@@ -85,11 +85,19 @@ struct Signed {
 
 const UNSIGNED: Signed = Signed { words: 1, live: 0, stale: 0, members: Vec::new() };
 
-/// A conjunction's word and bit.
-#[inline]
-fn places(id: ConjId) -> (usize, u64) {
-    let hash = id.0.wrapping_mul(0x9E37_79B9);
-    ((hash >> 5) as usize, 1 << (hash >> 26))
+/// Where signatures have a conjunction's bit.
+#[derive(Clone, Copy)]
+struct Place {
+    word: usize,
+    bit: u64,
+}
+
+impl Place {
+    #[inline]
+    fn of(id: ConjId) -> Place {
+        let hash = id.0.wrapping_mul(0x9E37_79B9);
+        Place { word: (hash >> 5) as usize, bit: 1 << (hash >> 26) }
+    }
 }
 
 impl Signatures {
@@ -101,10 +109,9 @@ impl Signatures {
     }
 
     #[inline]
-    fn has(&self, signature: Block, id: ConjId) -> bool {
-        let (word, bit) = places(id);
+    fn has(&self, signature: Block, place: Place) -> bool {
         let words = self.words.get(signature);
-        words[word & (words.len() - 1)] & bit != 0
+        words[place.word & (words.len() - 1)] & place.bit != 0
     }
 
     fn sign(&mut self, leaf: LeafId, words: usize, id: ConjId) {
@@ -112,8 +119,8 @@ impl Signatures {
         if signature.is_empty() {
             *signature = self.words.make(words);
         }
-        let (word, bit) = places(id);
-        self.words.get_mut(*signature)[word & (words - 1)] |= bit;
+        let place = Place::of(id);
+        self.words.get_mut(*signature)[place.word & (words - 1)] |= place.bit;
     }
 
     fn dimension(&mut self, attribute: AttrId) -> &mut Signed {
@@ -138,10 +145,9 @@ impl Signatures {
 }
 
 /// How the predicates of a conjunction are to be used.
-#[derive(PartialEq)]
 struct Choice {
     /// The access predicate, then the signed ones, then the rest.
-    order: Vec<PredId>,
+    order: Vec<Ranked>,
     access: u8,
     spread: u8,
     signed: u32,
@@ -176,56 +182,59 @@ impl PstBloom {
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        let few = |ranked: &super::Ranked| {
+        let few = |ranked: &Ranked| {
             let region = ranked.region();
-            region.is_some_and(|r| self.base.spaces.count(ranked.attribute, r, self.max_spaces).is_some())
+            region.is_some_and(|region| self.base.spaces.fits(ranked.attribute, region, self.max_spaces))
         };
         let spread = ranked.iter().position(few);
-        let access = spread.or_else(|| ranked.iter().position(|ranked| ranked.needs_presence()));
-        let access = access.map(|at| ranked.remove(at));
+        let access = spread.or_else(|| ranked.iter().position(Ranked::needs_presence));
+        let mut order: Vec<Ranked> = access.map(|at| ranked.remove(at)).into_iter().collect();
         let signing = self.signatures.bits > 0;
-        let (signed, rest): (Vec<_>, Vec<_>) = ranked.iter().partition(|ranked| signing && few(ranked));
+        let (signed, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|ranked| signing && few(ranked));
+        let count = signed.len() as u32;
+        order.extend(signed.into_iter().chain(rest));
         Choice {
             access: u8::from(access.is_some()),
             spread: u8::from(spread.is_some()),
-            signed: signed.len() as u32,
-            order: access.iter().chain(signed).chain(rest).map(|ranked| ranked.id).collect(),
+            signed: count,
+            order,
         }
     }
 
     /// Lists and signs a conjunction.
     fn place(&mut self, id: ConjId) {
         let choice = self.choose(id);
-        self.base.conjunctions.reorder(id, choice.order.iter().copied());
+        self.base.conjunctions.reorder(id, choice.order.iter().map(|ranked| ranked.id));
         let conjunction = self.base.conjunctions.get_mut(id);
         (conjunction.access, conjunction.spread) = (choice.access, choice.spread);
         conjunction.signed = choice.signed;
-        for (at, &predicate) in choice.order.iter().enumerate() {
-            let placed = if at == 0 { choice.spread == 1 } else { at <= choice.signed as usize };
-            if placed {
-                self.place_predicate(predicate);
+        let signed = usize::from(choice.access)..usize::from(choice.access) + choice.signed as usize;
+        for (at, ranked) in choice.order.iter().enumerate() {
+            if at == 0 && choice.spread == 1 || signed.contains(&at) {
+                self.place_predicate(ranked);
             }
         }
         let record = self.record(id);
         match (choice.access, choice.spread) {
             (0, _) => self.records.extend(&mut self.everywhere, &record),
             (_, 0) => {
-                let leaf = self.whole(choice.order[0]);
+                let leaf = self.whole(choice.order[0].id);
                 self.records.extend(&mut self.lists[leaf.index()], &record);
             }
             _ => {
                 let Self { base, lists, records, .. } = self;
                 let mut copies = 0;
-                base.spaces.cover(base.predicates.get(choice.order[0]), |leaf| {
-                    records.extend(&mut lists[leaf.index()], &record);
-                    copies += 1;
-                });
+                if let Some(region) = choice.order[0].region() {
+                    base.spaces.cover_region(choice.order[0].attribute, region, |leaf| {
+                        records.extend(&mut lists[leaf.index()], &record);
+                        copies += 1;
+                    });
+                }
                 base.conjunctions.get_mut(id).copies = copies;
             }
         }
-        let signed = choice.order.iter().skip(usize::from(choice.access)).take(choice.signed as usize);
-        for &predicate in signed {
-            self.sign(id, predicate);
+        for ranked in &choice.order[signed] {
+            self.sign(id, ranked);
         }
     }
 
@@ -274,10 +283,9 @@ impl PstBloom {
         }
     }
 
-    fn place_predicate(&mut self, id: PredId) {
-        let predicate = self.base.predicates.get(id);
-        if let crate::space::Reach::Region(region) = crate::space::Reach::of(predicate) {
-            self.base.spaces.place(id, predicate, &region, &mut self.changes);
+    fn place_predicate(&mut self, ranked: &Ranked) {
+        if let Some(region) = ranked.region() {
+            self.base.spaces.place(ranked.id, ranked.attribute, region, &mut self.changes);
         }
         self.make_room();
         for split in self.changes.splits.drain(..) {
@@ -324,32 +332,31 @@ impl PstBloom {
         record::begin(&mut record, id, self.base.conjunctions.is_one_of_several(id));
         let conjunction = self.base.conjunctions.get(id);
         let guaranteed = usize::from(conjunction.spread);
-        let (signed, off) =
-            (usize::from(conjunction.access) + conjunction.signed as usize, self.signatures.bits == 0);
+        let access = usize::from(conjunction.access);
+        let signed = access..access + conjunction.signed as usize;
         for (at, predicate) in self.base.conjunctions.predicates(id).enumerate().skip(guaranteed) {
-            let is_signed = off || (at >= usize::from(conjunction.access) && at < signed);
-            record::add_term(&mut record, predicate, self.base.predicates.get(predicate), is_signed);
+            let predicate_at = self.base.predicates.get(predicate);
+            record::add_term(&mut record, predicate, predicate_at, signed.contains(&at));
         }
         record::finish(&mut record);
         record
     }
 
     /// Signs for a conjunction in the leaves of a predicate.
-    fn sign(&mut self, id: ConjId, predicate: PredId) {
-        let Self { base, signatures, .. } = self;
-        let predicate = base.predicates.get(predicate);
-        let words = signatures.dimension(predicate.attribute).words;
+    fn sign(&mut self, id: ConjId, ranked: &Ranked) {
+        let (Self { base, signatures, .. }, Some(region)) = (&mut *self, ranked.region()) else { return };
+        let words = signatures.dimension(ranked.attribute).words;
         let mut entries = 0;
-        base.spaces.cover(predicate, |leaf| {
+        base.spaces.cover_region(ranked.attribute, region, |leaf| {
             signatures.sign(leaf, words, id);
             entries += 1;
         });
-        let signed = signatures.dimension(predicate.attribute);
+        let signed = signatures.dimension(ranked.attribute);
         signed.members.push(id);
         signed.live += entries;
-        let (attribute, total) = (predicate.attribute, signed.live + signed.stale);
-        if signatures.words_for(total, base.spaces.leaf_count(attribute)) > 2 * words {
-            self.sign_anew(attribute);
+        let total = signed.live + signed.stale;
+        if signatures.words_for(total, base.spaces.leaf_count(ranked.attribute)) > 2 * words {
+            self.sign_anew(ranked.attribute);
         }
     }
 
@@ -391,20 +398,19 @@ impl PstBloom {
             let signed = base.conjunctions.predicates(*id).skip(usize::from(conjunction.access));
             signed.take(conjunction.signed as usize).find(|p| base.predicates.get(*p).attribute == attribute)
         };
+        let entries = signatures.dimension(attribute).live;
+        let words = signatures.words_for(entries, base.spaces.leaf_count(attribute));
         let mut live = 0;
         members.retain(|id| {
             let predicate = signed_here(id);
             if let Some(predicate) = predicate {
-                base.spaces.cover(base.predicates.get(predicate), |_| live += 1);
+                base.spaces.cover(base.predicates.get(predicate), |leaf| {
+                    signatures.sign(leaf, words, *id);
+                    live += 1;
+                });
             }
             predicate.is_some()
         });
-        let words = signatures.words_for(live, base.spaces.leaf_count(attribute));
-        for id in &members {
-            if let Some(predicate) = signed_here(id) {
-                base.spaces.cover(base.predicates.get(predicate), |leaf| signatures.sign(leaf, words, *id));
-            }
-        }
         *signatures.dimension(attribute) = Signed { words, live, stale: 0, members };
     }
 }
@@ -473,20 +479,17 @@ impl Engine for PstBloom {
                 }
             }
         }
-        let signing = self.signatures.bits > 0;
         for &(list, exact) in visits.iter() {
             for record in Records(self.records.get(list)) {
                 let id = record.conjunction;
-                // Step 2: the signatures of its other leaves.
-                let unsigned = |attribute: u32| {
-                    signs.get(attribute as usize).is_none_or(|sign| !self.signatures.has(*sign, id))
+                // Steps 2 and 3, term by term: the signature of its leaf, then the check. Where a fraction led, the
+                // access predicate is in doubt as well.
+                let place = Place::of(id);
+                let signed = |attribute: u32| {
+                    signs.get(attribute as usize).is_some_and(|sign| self.signatures.has(*sign, place))
                 };
-                if signing && record::any_attribute(record.terms, unsigned) {
-                    continue;
-                }
-                // Step 3: the check. Where a fraction led, the access predicate is in doubt as well.
                 let holds = match exact {
-                    true => record::holds(record.terms, steps, event, &self.base.predicates),
+                    true => record::holds(record.terms, steps, event, &self.base.predicates, signed),
                     false => self.base.satisfies(event, id),
                 };
                 if !holds {
@@ -513,7 +516,8 @@ impl Engine for PstBloom {
             let choice = self.choose(id);
             let conjunction = self.base.conjunctions.get(id);
             let same = (choice.access, choice.spread) == (conjunction.access, conjunction.spread)
-                && choice.order.first() == self.base.conjunctions.predicates(id).next().as_ref();
+                && choice.order.first().map(|ranked| ranked.id)
+                    == self.base.conjunctions.predicates(id).next();
             if !same {
                 self.unplace(id);
                 self.place(id);
@@ -557,7 +561,7 @@ impl Engine for PstBloom {
                 let mut missing = None;
                 self.base.spaces.cover(self.base.predicates.get(*predicate), |leaf| {
                     let signature = self.signatures.of_leaf[leaf.index()];
-                    if signature.is_empty() || !self.signatures.has(signature, id) {
+                    if signature.is_empty() || !self.signatures.has(signature, Place::of(id)) {
                         missing = Some(leaf);
                     }
                 });

@@ -29,7 +29,7 @@ use super::blocks::{Block, Blocks};
 use super::conjunctions::ConjId;
 use super::record::{self, HalfSteps, Records};
 use super::spaces::Changes;
-use super::{Base, Seen, whole_number};
+use super::{Base, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
 use crate::engine::registry::Options;
 use crate::engine::{Engine, Scratch, SubId};
@@ -37,7 +37,7 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
 use crate::schema::AttrId;
-use crate::space::{LeafId, Reach};
+use crate::space::LeafId;
 use rustc_hash::FxHashMap;
 
 /// More coordinates than this would make too many cells of any event.
@@ -159,7 +159,7 @@ impl Cells {
 
 /// How the predicates of a conjunction are to be used: access predicates first, in the order of attributes.
 struct Choice {
-    order: Vec<PredId>,
+    order: Vec<Ranked>,
     access: u8,
     spread: u8,
 }
@@ -203,7 +203,7 @@ impl PstHash {
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        let mut access: Vec<super::Ranked> = Vec::with_capacity(self.coordinates);
+        let mut access: Vec<Ranked> = Vec::with_capacity(self.coordinates);
         let mut at = 0;
         while at < ranked.len() && access.len() < self.coordinates {
             let fits = ranked[at].needs_presence();
@@ -214,9 +214,8 @@ impl PstHash {
             }
         }
         access.sort_by_key(|chosen| chosen.attribute);
-        let count = |chosen: &super::Ranked| {
-            self.base.spaces.count(chosen.attribute, chosen.region()?, self.max_cells)
-        };
+        let count =
+            |chosen: &Ranked| self.base.spaces.count(chosen.attribute, chosen.region()?, self.max_cells);
         let mut counts: Vec<Option<usize>> = access.iter().map(count).collect();
         while counts.iter().flatten().product::<usize>() > self.max_cells {
             if let Some(widest) = (0..counts.len()).max_by_key(|&at| counts[at]) {
@@ -224,24 +223,20 @@ impl PstHash {
             }
         }
         let spread = counts.iter().enumerate().map(|(at, count)| u8::from(count.is_some()) << at).sum();
-        let rest = ranked.iter();
-        Choice {
-            access: access.len() as u8,
-            spread,
-            order: access.iter().chain(rest).map(|ranked| ranked.id).collect(),
-        }
+        let count = access.len() as u8;
+        access.extend(ranked);
+        Choice { order: access, access: count, spread }
     }
 
     fn place(&mut self, id: ConjId) {
         let choice = self.choose(id);
-        self.base.conjunctions.reorder(id, choice.order.iter().copied());
+        self.base.conjunctions.reorder(id, choice.order.iter().map(|ranked| ranked.id));
         let access = &choice.order[..usize::from(choice.access)];
-        for (at, &predicate) in access.iter().enumerate() {
+        for (at, ranked) in access.iter().enumerate() {
             if choice.spread & 1 << at != 0 {
-                self.place_predicate(predicate);
+                self.place_predicate(ranked);
             } else {
-                let attribute = self.base.predicates.get(predicate).attribute;
-                self.base.spaces.whole(attribute);
+                self.base.spaces.whole(ranked.attribute);
                 self.make_room();
             }
         }
@@ -346,11 +341,10 @@ impl PstHash {
         }
     }
 
-    fn place_predicate(&mut self, id: PredId) {
-        let predicate = self.base.predicates.get(id);
-        let attribute = predicate.attribute;
-        if let Reach::Region(region) = Reach::of(predicate) {
-            self.base.spaces.place(id, predicate, &region, &mut self.changes);
+    fn place_predicate(&mut self, ranked: &Ranked) {
+        let attribute = ranked.attribute;
+        if let Some(region) = ranked.region() {
+            self.base.spaces.place(ranked.id, attribute, region, &mut self.changes);
         }
         self.make_room();
         let splits = std::mem::take(&mut self.changes.splits);
@@ -415,7 +409,7 @@ impl PstHash {
         let mut record = Vec::with_capacity(16);
         record::begin(&mut record, id, self.base.conjunctions.is_one_of_several(id));
         for (predicate, _) in self.base.placements(id).filter(|(_, placed)| !placed) {
-            record::add_term(&mut record, predicate, self.base.predicates.get(predicate), true);
+            record::add_term(&mut record, predicate, self.base.predicates.get(predicate), false);
         }
         record::finish(&mut record);
         record
@@ -522,7 +516,7 @@ impl Engine for PstHash {
             for record in Records(self.cells.records.get(list)) {
                 let id = record.conjunction;
                 let holds = match exact {
-                    true => record::holds(record.terms, steps, event, &self.base.predicates),
+                    true => record::holds(record.terms, steps, event, &self.base.predicates, |_| true),
                     false => self.base.satisfies(event, id),
                 };
                 if !holds {
@@ -547,12 +541,11 @@ impl Engine for PstHash {
             let conjunction = *self.base.conjunctions.get(id);
             let access = usize::from(choice.access);
             let same = (choice.access, choice.spread) == (conjunction.access, conjunction.spread)
-                && self
-                    .base
-                    .conjunctions
-                    .predicates(id)
-                    .take(access)
-                    .eq(choice.order.into_iter().take(access));
+                && self.base.conjunctions.predicates(id).take(access).eq(choice
+                    .order
+                    .iter()
+                    .map(|ranked| ranked.id)
+                    .take(access));
             if !same {
                 self.unplace(id);
                 self.place(id);

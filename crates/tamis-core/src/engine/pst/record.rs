@@ -21,8 +21,10 @@ pub(super) const HEAD: usize = 2;
 const SEVERAL: u32 = 1 << 31;
 
 /// Terms: the code above, the attribute below.
-const CODE: u32 = 29;
+const CODE: u32 = 28;
 const ATTRIBUTE: u32 = (1 << CODE) - 1;
+/// The leaves of the predicate sign for the conjunction.
+const SIGNED: u32 = 8;
 /// Inside `low..=high`, both in one word.
 const NEAR: u32 = 0;
 /// Inside, a word each.
@@ -30,10 +32,8 @@ const FAR: u32 = 1;
 /// Outside, a number all the same.
 const NOT_NEAR: u32 = 2;
 const NOT_FAR: u32 = 3;
-/// What the predicate with this number says; its leaves sign.
+/// What the predicate with this number says.
 const PREDICATE: u32 = 4;
-/// The same without signatures.
-const UNSIGNED: u32 = 5;
 
 /// In half steps: no number, or none at all.
 const NO_NUMBER: i32 = i32::MIN;
@@ -89,22 +89,18 @@ pub(super) fn begin(record: &mut Vec<u32>, id: ConjId, several: bool) {
     record.extend([id.0, if several { SEVERAL } else { 0 }]);
 }
 
-/// Appends a term. Unsigned ones are never looked for in signatures.
+/// Appends a term.
 pub(super) fn add_term(record: &mut Vec<u32>, id: PredId, predicate: &Predicate, signed: bool) {
-    let attribute = predicate.attribute.0;
-    let head = |code: u32| code << CODE | attribute;
-    match (signed, half_steps(predicate)) {
-        (true, Some((low, high, inside))) => {
-            let pack = |low: i16, high: i16| u32::from(low as u16) | u32::from(high as u16) << 16;
-            match (i16::try_from(low), i16::try_from(high)) {
-                (Ok(low), Ok(high)) => {
-                    record.extend([head(if inside { NEAR } else { NOT_NEAR }), pack(low, high)]);
-                }
-                _ => record.extend([head(if inside { FAR } else { NOT_FAR }), low as u32, high as u32]),
-            }
+    let head = |code: u32| (code | if signed { SIGNED } else { 0 }) << CODE | predicate.attribute.0;
+    let Some((low, high, inside)) = half_steps(predicate) else {
+        return record.extend([head(PREDICATE), id.0]);
+    };
+    match (i16::try_from(low), i16::try_from(high)) {
+        (Ok(low), Ok(high)) => {
+            let both = u32::from(low as u16) | u32::from(high as u16) << 16;
+            record.extend([head(if inside { NEAR } else { NOT_NEAR }), both]);
         }
-        (true, None) => record.extend([head(PREDICATE), id.0]),
-        (false, _) => record.extend([head(UNSIGNED), id.0]),
+        _ => record.extend([head(if inside { FAR } else { NOT_FAR }), low as u32, high as u32]),
     }
 }
 
@@ -191,51 +187,40 @@ impl HalfSteps {
     }
 }
 
-/// Whether an event satisfies all terms.
-#[inline]
+/// Whether an event satisfies all terms. `signed` is asked first about the attributes of signed terms.
+#[inline(always)]
 pub(super) fn holds(
     mut terms: &[u32],
     steps: &HalfSteps,
     event: &Event<'_>,
     predicates: &Predicates,
+    signed: impl Fn(u32) -> bool,
 ) -> bool {
     while let [head, what, rest @ ..] = terms {
         let attribute = head & ATTRIBUTE;
-        let (held, rest) = match head >> CODE {
-            NEAR => {
-                let value = steps.get(attribute);
-                (i32::from(*what as i16) <= value && value <= i32::from((*what >> 16) as i16), rest)
-            }
-            NOT_NEAR => {
+        let code = head >> CODE;
+        if code & SIGNED != 0 && !signed(attribute) {
+            return false;
+        }
+        terms = rest;
+        let held = match code & !SIGNED {
+            code @ (NEAR | NOT_NEAR) => {
                 let value = steps.get(attribute);
                 let inside = i32::from(*what as i16) <= value && value <= i32::from((*what >> 16) as i16);
-                (!inside && value != NO_NUMBER, rest)
+                inside == (code == NEAR) && value != NO_NUMBER
             }
             code @ (FAR | NOT_FAR) => {
                 let [high, rest @ ..] = rest else { return false };
+                terms = rest;
                 let value = steps.get(attribute);
                 let inside = *what as i32 <= value && value <= *high as i32;
-                (inside == (code == FAR) && value != NO_NUMBER, rest)
+                inside == (code == FAR) && value != NO_NUMBER
             }
-            _ => (predicates.get(PredId(*what)).holds(event), rest),
+            _ => predicates.get(PredId(*what)).holds(event),
         };
         if !held {
             return false;
         }
-        terms = rest;
     }
     true
-}
-
-/// Whether some term's attribute, other than unsigned ones, is rejected.
-#[inline]
-pub(super) fn any_attribute(mut terms: &[u32], rejected: impl Fn(u32) -> bool) -> bool {
-    while let [head, _, rest @ ..] = terms {
-        let code = head >> CODE;
-        if code != UNSIGNED && rejected(head & ATTRIBUTE) {
-            return true;
-        }
-        terms = if code == FAR || code == NOT_FAR { rest.get(1..).unwrap_or_default() } else { rest };
-    }
-    false
 }

@@ -53,14 +53,14 @@ impl Spaces {
     }
 
     /// One more conjunction needs the spaces of a predicate.
-    pub fn place(&mut self, id: PredId, predicate: &Predicate, region: &Region, changes: &mut Changes) {
+    pub fn place(&mut self, id: PredId, attribute: AttrId, region: &Region, changes: &mut Changes) {
         if self.placed.len() <= id.index() {
             self.placed.resize(id.index() + 1, 0);
         }
         self.placed[id.index()] += 1;
         if self.placed[id.index()] == 1 {
-            self.make(predicate.attribute);
-            if let Some(dimension) = &mut self.dimensions[predicate.attribute.index()] {
+            self.make(attribute);
+            if let Some(dimension) = &mut self.dimensions[attribute.index()] {
                 dimension.place(region, &mut self.leaves, &mut changes.splits);
             }
         }
@@ -79,10 +79,15 @@ impl Spaces {
 
     /// The leaves of a placed predicate.
     pub fn cover(&self, predicate: &Predicate, each: impl FnMut(LeafId)) {
-        if let (Some(dimension), Reach::Region(region)) =
-            (self.dimension(predicate.attribute), Reach::of(predicate))
-        {
-            dimension.cover(&region, &self.leaves, each);
+        if let Reach::Region(region) = Reach::of(predicate) {
+            self.cover_region(predicate.attribute, &region, each);
+        }
+    }
+
+    /// The leaves of a placed region.
+    pub fn cover_region(&self, attribute: AttrId, region: &Region, each: impl FnMut(LeafId)) {
+        if let Some(dimension) = self.dimension(attribute) {
+            dimension.cover(region, &self.leaves, each);
         }
     }
 
@@ -98,6 +103,13 @@ impl Spaces {
         }
         let count = count.max(parts);
         (count <= limit).then_some(count)
+    }
+
+    /// Whether a region covers at most `limit` leaves.
+    pub fn fits(&self, attribute: AttrId, region: &Region, limit: usize) -> bool {
+        // Often the whole dimension has no more.
+        self.leaf_count(attribute) + 2 * region.parts() <= limit
+            || self.count(attribute, region, limit).is_some()
     }
 
     /// How selective a predicate is: by the events observed in its spaces, else by its shape.
