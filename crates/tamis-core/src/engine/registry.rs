@@ -62,7 +62,7 @@ pub static ENGINES: &[EngineInfo] = &[
         name: "pst_bloom",
         description: "PSTBloom: one access predicate, Bloom signatures in the leaves of PS-Trees",
         takes: "conjunctions; others through a bounded DNF",
-        options: &["signature_bits", "max_spaces"],
+        options: &["max_spaces", "max_signed", "signature_bits"],
         build: |options, limits| Ok(Box::new(PstBloom::new(options, limits)?)),
     },
     EngineInfo {

@@ -17,9 +17,12 @@
 //!
 //! Deviations from the paper:
 //! - What is checked lies in the list (see `record`), so that a rejected candidate costs one sequential read.
-//! - A predicate that covers more than `max_spaces` leaves is neither spread nor signed: as access predicate it leads
-//!   through the leaf of the whole dimension, otherwise it is left to the check. A conjunction that later splits
-//!   spread over twice as many is placed anew.
+//! - Only predicates with at most `max_signed` values (`=`, IN), or in dimensions with so few leaves, sign. A wide
+//!   range would have to sign in each of its leaves, only to let most events pass; it is left to the check, which
+//!   costs no more than a look at a signature. `max_signed=1000000` signs everything, as the paper does.
+//! - An access predicate that covers more than `max_spaces` leaves is not spread over them but leads through the leaf
+//!   of its whole dimension, and is checked. A conjunction that later splits spread over twice as many is placed anew.
+//! - Steps 2 and 3 are taken term by term: the signature, then the check. The first that fails decides.
 //! - A signature cannot forget. Bits of removed conjunctions stay, which costs time, not truth, until as many are
 //!   stale as are not; then the dimension's signatures are made anew, as they are in double size when they fill up.
 //! - Patterns, networks and quantified predicates have no spaces: they are checked, or lead through the whole
@@ -37,7 +40,7 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
 use crate::schema::AttrId;
-use crate::space::LeafId;
+use crate::space::{LeafId, Located};
 
 /// See the module's head.
 #[derive(Debug)]
@@ -53,6 +56,7 @@ pub struct PstBloom {
     crowded: Vec<ConjId>,
     changes: Changes,
     max_spaces: usize,
+    max_signed: usize,
     max_dnf: usize,
 }
 
@@ -64,7 +68,7 @@ struct Signatures {
     of_leaf: Vec<Block>,
     /// By attribute.
     dimensions: Vec<Signed>,
-    /// Bits for each signed conjunction; 0 means no signatures.
+    /// Bits for each signed conjunction.
     bits: usize,
     /// A signature without bits, and one with all.
     nobody: Block,
@@ -159,9 +163,18 @@ struct BloomScratch {
     steps: HalfSteps,
     /// By attribute: the signature of the event's leaf.
     signs: Vec<Block>,
-    /// The lists to visit, and whether their leaves are exact.
-    visits: Vec<(Block, bool)>,
+    located: Vec<(AttrId, (Located, LeafId))>,
+    visits: Vec<Visit>,
     seen: Seen,
+}
+
+/// A list to visit.
+struct Visit {
+    list: Block,
+    /// Whether its leaf is exact.
+    exact: bool,
+    /// Read ahead of time, so that the list is at hand when its turn comes.
+    touched: u32,
 }
 
 impl PstBloom {
@@ -172,25 +185,25 @@ impl PstBloom {
             lists: Vec::new(),
             everywhere: Block::default(),
             records: Blocks::default(),
-            signatures: Signatures::new(whole_number(options, "signature_bits", 4, 0..=64)?),
+            signatures: Signatures::new(whole_number(options, "signature_bits", 8, 1..=64)?),
             crowded: Vec::new(),
             changes: Changes::default(),
             max_spaces: whole_number(options, "max_spaces", 128, 1..=1 << 20)?,
+            max_signed: whole_number(options, "max_signed", 8, 0..=1 << 20)?,
             max_dnf: limits.max_dnf,
         })
     }
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        let few = |ranked: &Ranked| {
+        let fits = |ranked: &Ranked| {
             let region = ranked.region();
             region.is_some_and(|region| self.base.spaces.fits(ranked.attribute, region, self.max_spaces))
         };
-        let spread = ranked.iter().position(few);
+        let spread = ranked.iter().position(fits);
         let access = spread.or_else(|| ranked.iter().position(Ranked::needs_presence));
         let mut order: Vec<Ranked> = access.map(|at| ranked.remove(at)).into_iter().collect();
-        let signing = self.signatures.bits > 0;
-        let (signed, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|ranked| signing && few(ranked));
+        let (signed, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|ranked| self.signs(ranked));
         let count = signed.len() as u32;
         order.extend(signed.into_iter().chain(rest));
         Choice {
@@ -199,6 +212,15 @@ impl PstBloom {
             signed: count,
             order,
         }
+    }
+
+    /// Whether a predicate that is not the access predicate is worth a signature: a few values, or leaves of which
+    /// there are only a few.
+    fn signs(&self, ranked: &Ranked) -> bool {
+        ranked.region().is_some_and(|region| {
+            let few = ranked.selectivity.shape.is_points() && region.parts() <= self.max_signed;
+            few || self.base.spaces.leaf_count(ranked.attribute) + 2 * region.parts() <= self.max_signed
+        })
     }
 
     /// Lists and signs a conjunction.
@@ -442,9 +464,7 @@ impl Engine for PstBloom {
                 .collect();
             self.unplace(id);
             self.base.conjunctions.remove(id, &mut self.base.predicates);
-            if self.signatures.bits > 0 {
-                self.freshen(attributes.into_iter());
-            }
+            self.freshen(attributes.into_iter());
         }
     }
 
@@ -453,33 +473,42 @@ impl Engine for PstBloom {
     }
 
     fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
-        let Some(BloomScratch { steps, signs, visits, seen }) = scratch.downcast_mut() else { return };
+        let Some(scratch) = scratch.downcast_mut() else { return };
+        let BloomScratch { steps, located, signs, visits, seen } = scratch;
         let attributes = event.attributes();
         steps.begin(attributes);
         seen.begin_event();
         signs.resize(attributes, self.signatures.nobody);
         visits.clear();
-        visits.push((self.everywhere, true));
-        // Step 1: the leaves of the event.
+        located.clear();
+        visits.push(Visit { list: self.everywhere, exact: true, touched: 0 });
+        // Step 1: the leaves of the event. Each loop reads what the one before found, for all attributes: so the
+        // memory is waited for once, not once an attribute.
         for cell in event.cells() {
             let value = event.resolve(cell.slot);
             steps.set(cell.attribute, value);
-            let Some((located, whole)) = self.base.spaces.locate(cell.attribute, value) else { continue };
+            located
+                .extend(self.base.spaces.locate(cell.attribute, value).map(|found| (cell.attribute, found)));
+        }
+        for &(attribute, (located, whole)) in located.iter() {
             if !located.exact {
-                signs[cell.attribute.index()] = self.signatures.everybody;
+                signs[attribute.index()] = self.signatures.everybody;
             } else if located.leaf != LeafId::NONE {
                 let signature = self.signatures.of_leaf[located.leaf.index()];
                 if !signature.is_empty() {
-                    signs[cell.attribute.index()] = signature;
+                    signs[attribute.index()] = signature;
                 }
             }
             for (leaf, exact) in [(located.leaf, located.exact), (located.second, false), (whole, true)] {
                 if leaf != LeafId::NONE && !self.lists[leaf.index()].is_empty() {
-                    visits.push((self.lists[leaf.index()], exact));
+                    visits.push(Visit { list: self.lists[leaf.index()], exact, touched: 0 });
                 }
             }
         }
-        for &(list, exact) in visits.iter() {
+        for visit in visits.iter_mut() {
+            visit.touched = self.records.get(visit.list).first().copied().unwrap_or(0);
+        }
+        for &Visit { list, exact, .. } in visits.iter() {
             for record in Records(self.records.get(list)) {
                 let id = record.conjunction;
                 // Steps 2 and 3, term by term: the signature of its leaf, then the check. Where a fraction led, the

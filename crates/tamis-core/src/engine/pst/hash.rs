@@ -29,6 +29,7 @@ use super::blocks::{Block, Blocks};
 use super::conjunctions::ConjId;
 use super::record::{self, HalfSteps, Records};
 use super::spaces::Changes;
+use super::table::{Slot, Table};
 use super::{Base, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
 use crate::engine::registry::Options;
@@ -68,7 +69,7 @@ pub struct PstHash {
 /// The hash table: which records does a combination of leaves lead to?
 #[derive(Debug, Default)]
 struct Cells {
-    lists: FxHashMap<u64, Block>,
+    lists: Table,
     /// Combinations of two and more leaves that longer ones begin with.
     prefixes: FxHashMap<u64, Prefix>,
     free_prefixes: Vec<u32>,
@@ -121,18 +122,17 @@ impl Cells {
             prefix.uses += 1;
             before = prefix.number;
         }
-        self.records.extend(self.lists.entry(key(before, *last)).or_default(), record);
+        self.records.extend(self.lists.entry(key(before, *last)), record);
     }
 
     fn remove(&mut self, path: &[LeafId], id: ConjId) {
         let Some(cell) = self.key_of(path) else { return };
-        if let Some(list) = self.lists.get_mut(&cell) {
-            if let Some((at, length)) = record::find(self.records.get(*list), id) {
-                self.records.cut_out(list, at, length);
-            }
-            if list.is_empty() {
-                self.lists.remove(&cell);
-            }
+        let list = self.lists.entry(cell);
+        if let Some((at, length)) = record::find(self.records.get(*list), id) {
+            self.records.cut_out(list, at, length);
+        }
+        if list.is_empty() {
+            self.lists.remove(cell);
         }
         // Prefixes go from the longest to the shortest: the key of each begins with the one before.
         for end in (2..path.len()).rev() {
@@ -148,9 +148,8 @@ impl Cells {
     }
 
     fn memory(&self) -> usize {
-        let entry = size_of::<(u64, Block)>() + 1;
         let prefix = size_of::<(u64, Prefix)>() + 1;
-        self.lists.capacity() * entry * 8 / 7
+        self.lists.memory()
             + self.prefixes.capacity() * prefix * 8 / 7
             + self.free_prefixes.capacity() * size_of::<u32>()
             + self.records.memory()
@@ -172,13 +171,31 @@ struct Coordinate {
     exact: bool,
 }
 
+/// A cell that is looked up.
+#[derive(Clone, Copy)]
+struct Asked {
+    key: u64,
+    /// Whether all its leaves are.
+    exact: bool,
+    peeked: Slot,
+}
+
+/// A cell that was found.
+#[derive(Clone, Copy)]
+struct Found {
+    list: Block,
+    exact: bool,
+    /// Read ahead of time, so that the list is at hand when its turn comes.
+    touched: u32,
+}
+
 /// What a thread needs to match.
 #[derive(Default)]
 struct HashScratch {
     steps: HalfSteps,
     coordinates: Vec<Coordinate>,
-    /// The cells found, and whether all their leaves are exact.
-    found: Vec<(Block, bool)>,
+    asked: Vec<Asked>,
+    found: Vec<Found>,
     seen: Seen,
 }
 
@@ -415,21 +432,19 @@ impl PstHash {
         record
     }
 
-    /// Looks up the cells that continue `before` with coordinates from `from` on.
-    fn find_cells(
+    /// Appends the keys of the cells that continue `before` with one of the coordinates, and then with others.
+    fn keys(
         &self,
         coordinates: &[Coordinate],
         before: u32,
         length: usize,
         exact: bool,
-        found: &mut Vec<(Block, bool)>,
+        keys: &mut Vec<Asked>,
     ) {
         for (at, next) in coordinates.iter().enumerate() {
             let (exact, cell) = (exact && next.exact, key(before, next.leaf));
-            if self.arity[length] > 0
-                && let Some(list) = self.cells.lists.get(&cell)
-            {
-                found.push((*list, exact));
+            if self.arity[length] > 0 {
+                keys.push(Asked { key: cell, exact, peeked: self.cells.lists.peek(cell) });
             }
             if length == self.coordinates {
                 continue;
@@ -444,7 +459,7 @@ impl PstHash {
             // A dimension gives one coordinate to a cell.
             let others = coordinates[at + 1..].iter().position(|other| other.attribute != next.attribute);
             if let Some(skip) = others {
-                self.find_cells(&coordinates[at + 1 + skip..], before, length + 1, exact, found);
+                self.keys(&coordinates[at + 1 + skip..], before, length + 1, exact, keys);
             }
         }
     }
@@ -491,10 +506,12 @@ impl Engine for PstHash {
     }
 
     fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
-        let Some(HashScratch { steps, coordinates, found, seen }) = scratch.downcast_mut() else { return };
+        let Some(scratch) = scratch.downcast_mut() else { return };
+        let HashScratch { steps, coordinates, asked, found, seen } = scratch;
         steps.begin(event.attributes());
         seen.begin_event();
         coordinates.clear();
+        asked.clear();
         found.clear();
         // Step 1: the leaves of the event.
         for cell in event.cells() {
@@ -509,10 +526,18 @@ impl Engine for PstHash {
         }
         // Step 2: its cells.
         coordinates.sort_unstable_by_key(|coordinate| coordinate.attribute);
-        found.push((self.everywhere, true));
-        self.find_cells(coordinates, NOTHING, 1, true, found);
+        // Each loop reads what the one before found, for all cells: so the waits for memory overlap.
+        self.keys(coordinates, NOTHING, 1, true, asked);
+        found.push(Found { list: self.everywhere, exact: true, touched: 0 });
+        for &Asked { key, exact, peeked } in asked.iter() {
+            let list = self.cells.lists.resolve(key, peeked);
+            found.extend(list.map(|list| Found { list, exact, touched: 0 }));
+        }
+        for cell in found.iter_mut() {
+            cell.touched = self.cells.records.get(cell.list).first().copied().unwrap_or(0);
+        }
         // Step 3: the check. Where a fraction led, the access predicates are in doubt as well.
-        for &(list, exact) in found.iter() {
+        for &Found { list, exact, .. } in found.iter() {
             for record in Records(self.cells.records.get(list)) {
                 let id = record.conjunction;
                 let holds = match exact {
@@ -607,7 +632,7 @@ impl Engine for PstHash {
         }
         for (cell, mut wanted) in expected {
             wanted.sort_unstable();
-            let list = self.cells.lists.get(&cell).copied().unwrap_or_default();
+            let list = self.cells.lists.get(cell).unwrap_or_default();
             if listed(list) != wanted {
                 return Err(format!("pst_hash: cell {cell:x} lists {:?}, should {wanted:?}", listed(list)));
             }

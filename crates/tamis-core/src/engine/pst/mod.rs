@@ -12,6 +12,7 @@
 //! | `conjunctions` | what are subscriptions made of? |
 //! | `record` | what does a list hold of a conjunction, and how is it checked? |
 //! | `blocks` | how do millions of lists share an array? |
+//! | `table` | how are thousands of cells looked up at once? |
 
 mod blocks;
 mod bloom;
@@ -20,6 +21,7 @@ mod hash;
 mod record;
 mod selectivity;
 mod spaces;
+mod table;
 
 pub use bloom::PstBloom;
 pub use hash::PstHash;

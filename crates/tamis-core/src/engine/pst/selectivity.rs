@@ -54,6 +54,11 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// Whether single values are accepted, and no ranges.
+    pub fn is_points(self) -> bool {
+        self.rank <= Rank::OneOf
+    }
+
     pub fn of(predicate: &Predicate) -> Shape {
         let shape = |rank, width| Shape { rank, width };
         if predicate.over != crate::expr::Over::Value {

@@ -1,0 +1,161 @@
+//! A hash table from keys to lists that can be asked for many keys at once.
+//!
+//! A look-up in a table of many megabytes waits for memory, and a look-up whose outcome decides a branch waits alone.
+//! So looking up is two steps here: [`Table::peek`] only reads the slot a key should be in, for thousands of keys in a
+//! row, whose waits overlap; [`Table::resolve`] then decides, with the slot at hand. No published table offers that,
+//! which is why this one exists: open addressing, linear probing, removal by shifting back.
+
+use super::blocks::Block;
+
+/// A key and its list. No key is [`FREE`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    key: u64,
+    list: Block,
+}
+
+const FREE: u64 = u64::MAX;
+const EMPTY: Slot = Slot { key: FREE, list: Block::EMPTY };
+
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// A power of two, at most three quarters in use; or none at all.
+    slots: Vec<Slot>,
+    len: usize,
+}
+
+impl Table {
+    #[inline]
+    fn home(&self, key: u64) -> usize {
+        // The upper half of a product depends on all bits of the key.
+        let hash = u128::from(key) * 0x9E37_79B9_7F4A_7C15;
+        ((hash >> 64) as usize ^ hash as usize) & (self.slots.len() - 1)
+    }
+
+    /// The slot where a key would be first of all.
+    #[inline]
+    pub fn peek(&self, key: u64) -> Slot {
+        if self.slots.is_empty() { EMPTY } else { self.slots[self.home(key)] }
+    }
+
+    /// The list of a key, given the slot that was peeked at.
+    #[inline]
+    pub fn resolve(&self, key: u64, peeked: Slot) -> Option<Block> {
+        match peeked.key {
+            FREE => None,
+            found if found == key => Some(peeked.list),
+            _ => self.get(key),
+        }
+    }
+
+    /// The list of a key.
+    pub fn get(&self, key: u64) -> Option<Block> {
+        self.find(key).map(|at| self.slots[at].list)
+    }
+
+    fn find(&self, key: u64) -> Option<usize> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.home(key);
+        loop {
+            match self.slots[at].key {
+                FREE => return None,
+                found if found == key => return Some(at),
+                _ => at = (at + 1) & (self.slots.len() - 1),
+            }
+        }
+    }
+
+    /// The list of a key, which is empty if the key is new.
+    pub fn entry(&mut self, key: u64) -> &mut Block {
+        if (self.len + 1) * 4 > self.slots.len() * 3 {
+            self.grow();
+        }
+        let mut at = self.home(key);
+        while self.slots[at].key != key {
+            if self.slots[at].key == FREE {
+                self.slots[at] = Slot { key, list: Block::EMPTY };
+                self.len += 1;
+                break;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        &mut self.slots[at].list
+    }
+
+    fn grow(&mut self) {
+        let slots = vec![EMPTY; (self.slots.len() * 2).max(16)];
+        let old = std::mem::replace(&mut self.slots, slots);
+        for slot in old.into_iter().filter(|slot| slot.key != FREE) {
+            let mut at = self.home(slot.key);
+            while self.slots[at].key != FREE {
+                at = (at + 1) & (self.slots.len() - 1);
+            }
+            self.slots[at] = slot;
+        }
+    }
+
+    /// Forgets a key.
+    pub fn remove(&mut self, key: u64) {
+        let Some(mut gap) = self.find(key) else { return };
+        self.len -= 1;
+        let mask = self.slots.len() - 1;
+        let mut at = gap;
+        loop {
+            at = (at + 1) & mask;
+            if self.slots[at].key == FREE {
+                break;
+            }
+            // A slot may move back as far as its home.
+            let home = self.home(self.slots[at].key);
+            if at.wrapping_sub(home) & mask >= at.wrapping_sub(gap) & mask {
+                self.slots[gap] = self.slots[at];
+                gap = at;
+            }
+        }
+        self.slots[gap] = EMPTY;
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes in use.
+    pub fn memory(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::blocks::Blocks;
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn keys_keep_their_lists() {
+        let (mut table, mut model) = (Table::default(), HashMap::new());
+        let mut blocks = Blocks::<u32, 4>::default();
+        let mut state = 1u64;
+        for round in 0..40_000u32 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Few keys, so that they meet again; many of them side by side.
+            let key = (state >> 33) % 700;
+            if state >> 63 == 0 && round % 5_000 > 1_000 || round % 5_000 > 4_000 {
+                table.remove(key);
+                model.remove(&key);
+            } else {
+                blocks.extend(table.entry(key), &[round]);
+                model.insert(key, *table.entry(key));
+            }
+            if round % 97 == 0 {
+                assert_eq!(table.len(), model.len());
+                for key in 0..700 {
+                    assert_eq!(table.get(key), model.get(&key).copied());
+                    assert_eq!(table.resolve(key, table.peek(key)), model.get(&key).copied());
+                }
+            }
+        }
+    }
+}
