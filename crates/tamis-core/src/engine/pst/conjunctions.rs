@@ -18,6 +18,12 @@ impl ConjId {
     /// The first number of conjunctions that are not the first of their subscription.
     const FURTHER: u32 = 1 << 31;
     const NONE: ConjId = ConjId(u32::MAX);
+
+    /// Whether it is not the first of its subscription, and its place among those that are or are not.
+    #[inline]
+    pub fn position(self) -> (bool, usize) {
+        (self.0 >= ConjId::FURTHER, (self.0 & !ConjId::FURTHER) as usize)
+    }
 }
 
 /// A conjunction and how it was placed. The access predicates come first in its list, the signed ones next.
@@ -123,9 +129,9 @@ impl Conjunctions {
 
     #[inline]
     pub fn get(&self, id: ConjId) -> &Conjunction {
-        match id.0.checked_sub(ConjId::FURTHER) {
-            None => &self.first[id.0 as usize],
-            Some(further) => &self.further[further as usize],
+        match id.position() {
+            (false, at) => &self.first[at],
+            (true, at) => &self.further[at],
         }
     }
 
@@ -136,17 +142,17 @@ impl Conjunctions {
     }
 
     pub fn get_mut(&mut self, id: ConjId) -> &mut Conjunction {
-        match id.0.checked_sub(ConjId::FURTHER) {
-            None => &mut self.first[id.0 as usize],
-            Some(further) => &mut self.further[further as usize],
+        match id.position() {
+            (false, at) => &mut self.first[at],
+            (true, at) => &mut self.further[at],
         }
     }
 
     /// Whether a number stands for a conjunction now.
     pub fn contains(&self, id: ConjId) -> bool {
-        let place = match id.0.checked_sub(ConjId::FURTHER) {
-            None => self.first.get(id.0 as usize),
-            Some(further) => self.further.get(further as usize),
+        let place = match id.position() {
+            (false, at) => self.first.get(at),
+            (true, at) => self.further.get(at),
         };
         place.is_some_and(|conjunction| conjunction.owner != FREE.owner)
     }

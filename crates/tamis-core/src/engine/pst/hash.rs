@@ -10,8 +10,9 @@
 //! Invariants: a conjunction is listed in exactly the cells its access predicates span, coordinates in the order of
 //! attributes; `members` of a leaf are the conjunctions with that leaf as a coordinate; no cell is empty.
 //!
-//! Cost: matching O(cells of the event + candidates), where an event of m attributes has m!/(N!(m-N)!) cells; a
-//! conjunction's record lies in up to `max_cells` cells, twice that after splits.
+//! Cost: matching O(cells of the event + candidates), where an event of m attributes has m!/(N!(m-N)!) cells, times
+//! the two coordinates of each; a conjunction has an entry of twelve bytes in up to `max_cells` cells, twice that after
+//! splits, and one record.
 //!
 //! Deviations from the paper:
 //! - A conjunction with fewer than N usable predicates is listed under as many coordinates as it has, one at least
@@ -21,15 +22,16 @@
 //!   spread over its leaves but has the leaf of its whole dimension as its one coordinate, and is checked. So an
 //!   event has two coordinates in a dimension, its own leaf and the whole. A conjunction that later splits spread over
 //!   twice as many cells is placed anew.
-//! - Only access predicates cut spaces; the others are checked, next to where they are found (see `record`).
+//! - Only access predicates cut spaces; the others are checked. An entry knows, in 64 bits, which further attributes
+//!   its conjunction needs, so that most are dismissed before their predicates are read.
 //! - Patterns, networks and quantified predicates have no leaves: they too have the whole dimension as coordinate.
 //!   What also holds for missing values is checked.
 
 use super::blocks::{Block, Blocks};
+use super::cells::{Asked, Attributes, Cells, Coordinate, Entry, MOST_COORDINATES, each_path};
 use super::conjunctions::ConjId;
-use super::record::{self, HalfSteps, Records};
+use super::record::{self, HalfSteps, Records, RecordsByConjunction};
 use super::spaces::Changes;
-use super::table::{Slot, Table};
 use super::{Base, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
 use crate::engine::registry::Options;
@@ -38,122 +40,31 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
 use crate::schema::AttrId;
-use crate::space::LeafId;
-use rustc_hash::FxHashMap;
-
-/// More coordinates than this would make too many cells of any event.
-const MOST_COORDINATES: usize = 4;
+use crate::space::{LeafId, Reach};
 
 /// See the module's head.
 #[derive(Debug)]
 pub struct PstHash {
     base: Base,
     cells: Cells,
+    /// What is left to check of each conjunction.
+    records: RecordsByConjunction,
     /// By leaf: the conjunctions that have it as a coordinate and are spread.
     members: Vec<Block>,
     member_lists: Blocks<u32, 1>,
     /// By leaf: how many conjunctions have it as a coordinate. Most leaves of an event lead nowhere.
     uses: Vec<u32>,
-    /// The records that every event must be checked with.
+    /// What every event must be checked with.
     everywhere: Block,
     /// By number of coordinates: how many conjunctions.
-    arity: [usize; MOST_COORDINATES + 1],
+    lengths: [usize; MOST_COORDINATES + 1],
+    /// Conjunctions that splits may have spread too far.
     crowded: Vec<ConjId>,
     changes: Changes,
     /// The paper's N.
     coordinates: usize,
     max_cells: usize,
     max_dnf: usize,
-}
-
-/// The hash table: which records does a combination of leaves lead to?
-#[derive(Debug, Default)]
-struct Cells {
-    lists: Table,
-    /// Combinations of two and more leaves that longer ones begin with.
-    prefixes: FxHashMap<u64, Prefix>,
-    free_prefixes: Vec<u32>,
-    made_prefixes: u32,
-    records: Blocks<u32, 4>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Prefix {
-    number: u32,
-    /// How many records' cells begin with it.
-    uses: u32,
-}
-
-/// What stands before the first leaf.
-const NOTHING: u32 = u32::MAX;
-/// Tells the numbers of prefixes from those of leaves.
-const PREFIX: u32 = 1 << 31;
-
-fn key(before: u32, leaf: LeafId) -> u64 {
-    u64::from(before) << 32 | u64::from(leaf.0)
-}
-
-impl Cells {
-    /// The key of a cell whose prefixes are there.
-    fn key_of(&self, path: &[LeafId]) -> Option<u64> {
-        let (last, prefix) = path.split_last()?;
-        let mut before = NOTHING;
-        for (at, leaf) in prefix.iter().enumerate() {
-            before = if at == 0 { leaf.0 } else { self.prefixes.get(&key(before, *leaf))?.number };
-        }
-        Some(key(before, *last))
-    }
-
-    fn insert(&mut self, path: &[LeafId], record: &[u32]) {
-        let Some((last, prefix)) = path.split_last() else { return };
-        let mut before = NOTHING;
-        for (at, leaf) in prefix.iter().enumerate() {
-            if at == 0 {
-                before = leaf.0;
-                continue;
-            }
-            let prefix = self.prefixes.entry(key(before, *leaf)).or_insert_with(|| {
-                let number = self.free_prefixes.pop().unwrap_or_else(|| {
-                    self.made_prefixes += 1;
-                    self.made_prefixes - 1 + PREFIX
-                });
-                Prefix { number, uses: 0 }
-            });
-            prefix.uses += 1;
-            before = prefix.number;
-        }
-        self.records.extend(self.lists.entry(key(before, *last)), record);
-    }
-
-    fn remove(&mut self, path: &[LeafId], id: ConjId) {
-        let Some(cell) = self.key_of(path) else { return };
-        let list = self.lists.entry(cell);
-        if let Some((at, length)) = record::find(self.records.get(*list), id) {
-            self.records.cut_out(list, at, length);
-        }
-        if list.is_empty() {
-            self.lists.remove(cell);
-        }
-        // Prefixes go from the longest to the shortest: the key of each begins with the one before.
-        for end in (2..path.len()).rev() {
-            let Some(prefix_key) = self.key_of(&path[..end]) else { continue };
-            if let Some(prefix) = self.prefixes.get_mut(&prefix_key) {
-                prefix.uses -= 1;
-                if prefix.uses == 0 {
-                    self.free_prefixes.push(prefix.number);
-                    self.prefixes.remove(&prefix_key);
-                }
-            }
-        }
-    }
-
-    fn memory(&self) -> usize {
-        let prefix = size_of::<(u64, Prefix)>() + 1;
-        self.lists.memory()
-            + self.prefixes.capacity() * prefix * 8 / 7
-            + self.free_prefixes.capacity() * size_of::<u32>()
-            + self.records.memory()
-    }
 }
 
 /// How the predicates of a conjunction are to be used: access predicates first, in the order of attributes.
@@ -163,32 +74,6 @@ struct Choice {
     spread: u8,
 }
 
-/// A coordinate of an event.
-#[derive(Clone, Copy)]
-struct Coordinate {
-    attribute: AttrId,
-    leaf: LeafId,
-    exact: bool,
-}
-
-/// A cell that is looked up.
-#[derive(Clone, Copy)]
-struct Asked {
-    key: u64,
-    /// Whether all its leaves are.
-    exact: bool,
-    peeked: Slot,
-}
-
-/// A cell that was found.
-#[derive(Clone, Copy)]
-struct Found {
-    list: Block,
-    exact: bool,
-    /// Read ahead of time, so that the list is at hand when its turn comes.
-    touched: u32,
-}
-
 /// What a thread needs to match.
 #[derive(Default)]
 struct HashScratch {
@@ -196,7 +81,25 @@ struct HashScratch {
     coordinates: Vec<Coordinate>,
     asked: Vec<Asked>,
     found: Vec<Found>,
+    candidates: Vec<Candidate>,
     seen: Seen,
+}
+
+/// A cell of the event.
+struct Found {
+    list: Block,
+    exact: bool,
+    /// Read ahead of time, so that the list is at hand when its turn comes.
+    touched: ConjId,
+}
+
+/// A conjunction to check.
+struct Candidate {
+    id: ConjId,
+    exact: bool,
+    record: Block,
+    /// As in [`Found`].
+    touched: u32,
 }
 
 impl PstHash {
@@ -205,11 +108,12 @@ impl PstHash {
         Ok(PstHash {
             base: Base::default(),
             cells: Cells::default(),
+            records: RecordsByConjunction::default(),
             members: Vec::new(),
             member_lists: Blocks::default(),
             uses: Vec::new(),
             everywhere: Block::default(),
-            arity: [0; MOST_COORDINATES + 1],
+            lengths: [0; MOST_COORDINATES + 1],
             crowded: Vec::new(),
             changes: Changes::default(),
             coordinates: whole_number(options, "access_predicates", 2, 1..=MOST_COORDINATES)?,
@@ -259,11 +163,11 @@ impl PstHash {
         }
         let conjunction = self.base.conjunctions.get_mut(id);
         (conjunction.access, conjunction.spread) = (choice.access, choice.spread);
-        self.arity[usize::from(choice.access)] += 1;
-        let record = self.record(id);
+        self.lengths[usize::from(choice.access)] += 1;
+        let entry = self.entry(id);
+        self.records.set(id, &self.record(id));
         if access.is_empty() {
-            self.cells.records.extend(&mut self.everywhere, &record);
-            return;
+            return self.cells.append(&mut self.everywhere, entry);
         }
         let axes = self.axes(id);
         for (at, axis) in axes.iter().enumerate() {
@@ -275,8 +179,8 @@ impl PstHash {
             }
         }
         let mut copies = 0;
-        each_cell(&axes, |path| {
-            self.cells.insert(path, &record);
+        each_path(&axes, |path| {
+            self.cells.insert(path, entry);
             copies += 1;
         });
         self.base.conjunctions.get_mut(id).copies = copies;
@@ -285,15 +189,13 @@ impl PstHash {
     /// Takes a conjunction out of cells and spaces; it keeps its number and its predicates.
     fn unplace(&mut self, id: ConjId) {
         let conjunction = *self.base.conjunctions.get(id);
-        self.arity[usize::from(conjunction.access)] -= 1;
+        self.lengths[usize::from(conjunction.access)] -= 1;
+        self.records.forget(id);
         if conjunction.access == 0 {
-            if let Some((at, length)) = record::find(self.cells.records.get(self.everywhere), id) {
-                self.cells.records.cut_out(&mut self.everywhere, at, length);
-            }
-            return;
+            return self.cells.remove_from(&mut self.everywhere, id);
         }
         let axes = self.axes(id);
-        each_cell(&axes, |path| self.cells.remove(path, id));
+        each_path(&axes, |path| self.cells.remove(path, id));
         for (at, axis) in axes.iter().enumerate() {
             for leaf in axis {
                 self.uses[leaf.index()] -= 1;
@@ -369,13 +271,13 @@ impl PstHash {
             let members = self.member_lists.copy(self.members[split.kept.index()]);
             self.members[split.made.index()] = members;
             self.uses[split.made.index()] = self.uses[split.kept.index()];
-            // The records of the old space are copied to the cells of the new one.
+            // The entries of the old space are copied to the cells of the new one.
             for at in 0..members.len() {
                 let member = ConjId(self.member_lists.get(members)[at]);
-                let (record, axes) = (self.record(member), self.axes_through(member, attribute, split.made));
+                let (entry, axes) = (self.entry(member), self.axes_through(member, attribute, split.made));
                 let mut copies = 0;
-                each_cell(&axes, |path| {
-                    self.cells.insert(path, &record);
+                each_path(&axes, |path| {
+                    self.cells.insert(path, entry);
                     copies += 1;
                 });
                 let conjunction = self.base.conjunctions.get_mut(member);
@@ -398,7 +300,7 @@ impl PstHash {
                 let member = ConjId(self.member_lists.get(members)[at]);
                 let axes = self.axes_through(member, attribute, merge.gone);
                 let mut copies = 0;
-                each_cell(&axes, |path| {
+                each_path(&axes, |path| {
                     self.cells.remove(path, member);
                     copies += 1;
                 });
@@ -421,7 +323,19 @@ impl PstHash {
         }
     }
 
-    /// What cells say of a conjunction: the predicates they do not guarantee.
+    /// What cells hold of a conjunction.
+    fn entry(&self, id: ConjId) -> Entry {
+        let mut needs = Attributes::default();
+        for (predicate, placed) in self.base.placements(id) {
+            let predicate = self.base.predicates.get(predicate);
+            if !placed && !matches!(Reach::of(predicate), Reach::Everywhere) {
+                needs.add(predicate.attribute);
+            }
+        }
+        Entry::new(id, needs)
+    }
+
+    /// What is to be checked of a conjunction: the predicates its cells do not guarantee.
     fn record(&self, id: ConjId) -> Vec<u32> {
         let mut record = Vec::with_capacity(16);
         record::begin(&mut record, id, self.base.conjunctions.is_one_of_several(id));
@@ -430,56 +344,6 @@ impl PstHash {
         }
         record::finish(&mut record);
         record
-    }
-
-    /// Appends the keys of the cells that continue `before` with one of the coordinates, and then with others.
-    fn keys(
-        &self,
-        coordinates: &[Coordinate],
-        before: u32,
-        length: usize,
-        exact: bool,
-        keys: &mut Vec<Asked>,
-    ) {
-        for (at, next) in coordinates.iter().enumerate() {
-            let (exact, cell) = (exact && next.exact, key(before, next.leaf));
-            if self.arity[length] > 0 {
-                keys.push(Asked { key: cell, exact, peeked: self.cells.lists.peek(cell) });
-            }
-            if length == self.coordinates {
-                continue;
-            }
-            let before = match length {
-                1 => next.leaf.0,
-                _ => match self.cells.prefixes.get(&cell) {
-                    Some(prefix) => prefix.number,
-                    None => continue,
-                },
-            };
-            // A dimension gives one coordinate to a cell.
-            let others = coordinates[at + 1..].iter().position(|other| other.attribute != next.attribute);
-            if let Some(skip) = others {
-                self.keys(&coordinates[at + 1 + skip..], before, length + 1, exact, keys);
-            }
-        }
-    }
-}
-
-/// Calls with every combination of one leaf from each axis.
-fn each_cell(axes: &[Vec<LeafId>], mut each: impl FnMut(&[LeafId])) {
-    if axes.iter().any(Vec::is_empty) {
-        return;
-    }
-    let mut at = vec![0; axes.len()];
-    let mut path: Vec<LeafId> = axes.iter().map(|axis| axis[0]).collect();
-    loop {
-        each(&path);
-        let Some(turn) = (0..axes.len()).rev().find(|&axis| at[axis] + 1 < axes[axis].len()) else { return };
-        at[turn] += 1;
-        at[turn + 1..].fill(0);
-        for axis in turn..axes.len() {
-            path[axis] = axes[axis][at[axis]];
-        }
     }
 }
 
@@ -507,16 +371,19 @@ impl Engine for PstHash {
 
     fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
         let Some(scratch) = scratch.downcast_mut() else { return };
-        let HashScratch { steps, coordinates, asked, found, seen } = scratch;
+        let HashScratch { steps, coordinates, asked, found, candidates, seen } = scratch;
         steps.begin(event.attributes());
         seen.begin_event();
         coordinates.clear();
         asked.clear();
         found.clear();
+        candidates.clear();
         // Step 1: the leaves of the event.
+        let mut present = Attributes::default();
         for cell in event.cells() {
             let (attribute, value) = (cell.attribute, event.resolve(cell.slot));
             steps.set(attribute, value);
+            present.add(attribute);
             let Some((located, whole)) = self.base.spaces.locate(attribute, value) else { continue };
             for (leaf, exact) in [(located.leaf, located.exact), (located.second, false), (whole, true)] {
                 if leaf != LeafId::NONE && self.uses[leaf.index()] > 0 {
@@ -524,29 +391,40 @@ impl Engine for PstHash {
                 }
             }
         }
-        // Step 2: its cells.
+        // Step 2: its cells. Each loop reads what the one before found, for all cells, so that the waits for memory
+        // overlap.
         coordinates.sort_unstable_by_key(|coordinate| coordinate.attribute);
-        // Each loop reads what the one before found, for all cells: so the waits for memory overlap.
-        self.keys(coordinates, NOTHING, 1, true, asked);
-        found.push(Found { list: self.everywhere, exact: true, touched: 0 });
-        for &Asked { key, exact, peeked } in asked.iter() {
-            let list = self.cells.lists.resolve(key, peeked);
-            found.extend(list.map(|list| Found { list, exact, touched: 0 }));
+        self.cells.ask(coordinates, &self.lengths, asked);
+        found.push(Found { list: self.everywhere, exact: true, touched: ConjId(0) });
+        for asked in asked.iter() {
+            let list = self.cells.answer(*asked);
+            found.extend(list.map(|list| Found { list, exact: asked.exact, touched: ConjId(0) }));
         }
         for cell in found.iter_mut() {
-            cell.touched = self.cells.records.get(cell.list).first().copied().unwrap_or(0);
+            cell.touched = self.cells.entries(cell.list).first().copied().unwrap_or_default().conjunction();
+        }
+        for &Found { list, exact, .. } in found.iter() {
+            for entry in self.cells.entries(list) {
+                if entry.needs().may_be_within(present) {
+                    let (id, record) = (entry.conjunction(), Block::EMPTY);
+                    candidates.push(Candidate { id, exact, record, touched: 0 });
+                }
+            }
+        }
+        for candidate in candidates.iter_mut() {
+            candidate.record = self.records.place(candidate.id);
+        }
+        for candidate in candidates.iter_mut() {
+            candidate.touched = self.records.get(candidate.record).first().copied().unwrap_or(0);
         }
         // Step 3: the check. Where a fraction led, the access predicates are in doubt as well.
-        for &Found { list, exact, .. } in found.iter() {
-            for record in Records(self.cells.records.get(list)) {
-                let id = record.conjunction;
-                let holds = match exact {
-                    true => record::holds(record.terms, steps, event, &self.base.predicates, |_| true),
-                    false => self.base.satisfies(event, id),
-                };
-                if !holds {
-                    continue;
-                }
+        for &Candidate { id, exact, record, .. } in candidates.iter() {
+            let Some(record) = Records(self.records.get(record)).next() else { continue };
+            let holds = match exact {
+                true => record::holds(record.terms, steps, event, &self.base.predicates, |_| true),
+                false => self.base.satisfies(event, id),
+            };
+            if holds {
                 let sub = self.base.conjunctions.owner(id);
                 if exact && !record.several || seen.first_time(sub) {
                     matches.push(sub);
@@ -582,14 +460,17 @@ impl Engine for PstHash {
     fn validate(&self) -> Result<(), String> {
         self.base.validate()?;
         let bound = self.base.spaces.leaf_bound();
-        let (mut expected, mut prefixes) = (FxHashMap::<u64, Vec<ConjId>>::default(), FxHashMap::default());
         let (mut members, mut uses) = (vec![Vec::new(); bound], vec![0; bound]);
-        let (mut everywhere, mut arity) = (Vec::new(), [0; MOST_COORDINATES + 1]);
+        let (mut expected, mut everywhere) = (Vec::new(), Vec::new());
+        let mut lengths = [0; MOST_COORDINATES + 1];
         for id in self.base.conjunctions.all() {
             let conjunction = self.base.conjunctions.get(id);
-            arity[usize::from(conjunction.access)] += 1;
+            lengths[usize::from(conjunction.access)] += 1;
+            if *self.records.get(self.records.place(id)) != self.record(id) {
+                return Err(format!("pst_hash: the record of {id:?} is out of date"));
+            }
             if conjunction.access == 0 {
-                everywhere.push(id);
+                everywhere.push(self.entry(id));
                 continue;
             }
             let axes = self.axes(id);
@@ -601,58 +482,28 @@ impl Engine for PstHash {
                     }
                 }
             }
-            let (mut copies, mut lost) = (0, false);
-            each_cell(&axes, |path| {
+            let (mut copies, entry) = (0, self.entry(id));
+            each_path(&axes, |path| {
                 copies += 1;
-                match self.cells.key_of(path) {
-                    Some(cell) => expected.entry(cell).or_default().push(id),
-                    None => lost = true,
-                }
-                for end in 2..path.len() {
-                    if let Some(prefix) = self.cells.key_of(&path[..end]) {
-                        *prefixes.entry(prefix).or_insert(0u32) += 1;
-                    }
-                }
+                expected.push((path.to_vec(), entry));
             });
-            if lost || copies != conjunction.copies {
+            if copies != conjunction.copies {
                 return Err(format!("pst_hash: {id:?} has {copies} cells, counted {}", conjunction.copies));
             }
         }
-        if arity != self.arity {
-            return Err(format!("pst_hash: arities are {arity:?}, counted {:?}", self.arity));
+        if lengths != self.lengths {
+            return Err(format!("pst_hash: lengths are {lengths:?}, counted {:?}", self.lengths));
         }
-        let listed = |list: Block| -> Vec<ConjId> {
-            let mut ids: Vec<_> =
-                Records(self.cells.records.get(list)).map(|record| record.conjunction).collect();
-            ids.sort_unstable();
-            ids
-        };
-        if expected.len() != self.cells.lists.len() {
-            return Err(format!("pst_hash: {} cells, should be {}", self.cells.lists.len(), expected.len()));
-        }
-        for (cell, mut wanted) in expected {
-            wanted.sort_unstable();
-            let list = self.cells.lists.get(cell).unwrap_or_default();
-            if listed(list) != wanted {
-                return Err(format!("pst_hash: cell {cell:x} lists {:?}, should {wanted:?}", listed(list)));
-            }
-            for record in Records(self.cells.records.get(list)) {
-                if self.record(record.conjunction)[record::HEAD..] != *record.terms {
-                    return Err(format!("pst_hash: the record of {:?} is out of date", record.conjunction));
-                }
-            }
-        }
-        let counted = |(key, prefix): (&u64, &Prefix)| prefixes.get(key) == Some(&prefix.uses);
-        if prefixes.len() != self.cells.prefixes.len() || !self.cells.prefixes.iter().all(counted) {
-            return Err("pst_hash: prefixes are not used as counted".into());
-        }
-        everywhere.sort_unstable();
-        if listed(self.everywhere) != everywhere {
+        self.cells.validate(&expected)?;
+        let mut found = self.cells.entries(self.everywhere).to_vec();
+        found.sort_unstable_by_key(|entry| entry.conjunction());
+        everywhere.sort_unstable_by_key(|entry| entry.conjunction());
+        if found != everywhere {
             return Err("pst_hash: the list for every event is wrong".into());
         }
         for leaf in 0..bound {
-            let mut kept =
-                self.members.get(leaf).map_or(Vec::new(), |list| self.member_lists.get(*list).to_vec());
+            let list = self.members.get(leaf).copied().unwrap_or_default();
+            let mut kept = self.member_lists.get(list).to_vec();
             kept.sort_unstable();
             members[leaf].sort_unstable();
             if kept != members[leaf] || self.uses.get(leaf).copied().unwrap_or(0) != uses[leaf] {
@@ -665,6 +516,7 @@ impl Engine for PstHash {
     fn memory(&self) -> usize {
         self.base.memory()
             + self.cells.memory()
+            + self.records.memory()
             + self.members.capacity() * size_of::<Block>()
             + self.member_lists.memory()
             + self.uses.capacity() * size_of::<u32>()
@@ -675,9 +527,10 @@ impl Engine for PstHash {
         let copies =
             self.base.conjunctions.all().map(|id| u64::from(self.base.conjunctions.get(id).copies)).sum();
         stats.extend([
-            ("cells", self.cells.lists.len() as u64),
-            ("records", copies),
-            ("record_bytes", self.cells.records.memory() as u64),
+            ("cells", self.cells.len() as u64),
+            ("cell_entries", copies),
+            ("cell_bytes", self.cells.memory() as u64),
+            ("record_bytes", self.records.memory() as u64),
         ]);
         stats
     }

@@ -12,10 +12,11 @@
 //! | `conjunctions` | what are subscriptions made of? |
 //! | `record` | what does a list hold of a conjunction, and how is it checked? |
 //! | `blocks` | how do millions of lists share an array? |
-//! | `table` | how are thousands of cells looked up at once? |
+//! | `cells`, `table` | how are the many cells of an event looked up at once? |
 
 mod blocks;
 mod bloom;
+mod cells;
 mod conjunctions;
 mod hash;
 mod record;

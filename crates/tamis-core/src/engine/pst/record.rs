@@ -7,6 +7,7 @@
 //! Numbers are compared in half steps: the integer n is 2n, whatever lies between n and n + 1 is 2n + 1. So ends at
 //! integers are exact, open or closed, for integers and fractions alike; other ends are left to the predicate itself.
 
+use super::blocks::{Block, Blocks};
 use super::conjunctions::ConjId;
 use crate::engine::predicates::{PredId, Predicates};
 use crate::event::Event;
@@ -67,6 +68,52 @@ impl<'l> Iterator for Records<'l> {
             several: length & SEVERAL != 0,
             terms: &record[HEAD..],
         })
+    }
+}
+
+/// One record for each conjunction.
+#[derive(Debug, Default)]
+pub(super) struct RecordsByConjunction {
+    words: Blocks<u32, 4>,
+    /// By number, for those that are the first of their subscription and those that are not.
+    places: [Vec<Block>; 2],
+}
+
+impl RecordsByConjunction {
+    /// Where a record is.
+    #[inline]
+    pub fn place(&self, id: ConjId) -> Block {
+        let (further, number) = id.position();
+        self.places[usize::from(further)].get(number).copied().unwrap_or_default()
+    }
+
+    /// A record.
+    #[inline]
+    pub fn get(&self, place: Block) -> &[u32] {
+        self.words.get(place)
+    }
+
+    pub fn set(&mut self, id: ConjId, record: &[u32]) {
+        self.forget(id);
+        let (further, number) = id.position();
+        let places = &mut self.places[usize::from(further)];
+        if places.len() <= number {
+            places.resize(number + 1, Block::EMPTY);
+        }
+        self.words.extend(&mut places[number], record);
+    }
+
+    pub fn forget(&mut self, id: ConjId) {
+        let (further, number) = id.position();
+        if let Some(place) = self.places[usize::from(further)].get_mut(number) {
+            self.words.release(std::mem::take(place));
+        }
+    }
+
+    /// Bytes in use.
+    pub fn memory(&self) -> usize {
+        let places: usize = self.places.iter().map(|places| places.capacity() * size_of::<Block>()).sum();
+        self.words.memory() + places
     }
 }
 
