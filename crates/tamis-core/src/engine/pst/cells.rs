@@ -1,7 +1,7 @@
 //! The cells of PSTHash: which conjunctions does a combination of leaves lead to?
 
 use super::blocks::{Block, Blocks};
-use super::conjunctions::ConjId;
+use super::record::Place;
 use super::table::{Slot, Table};
 use crate::schema::AttrId;
 use crate::space::LeafId;
@@ -29,20 +29,20 @@ impl Attributes {
 /// What a cell holds of a conjunction: enough to dismiss most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
-    conjunction: u32,
+    record: u32,
     /// In two halves, so that an entry takes twelve bytes.
     needs: [u32; 2],
 }
 
 impl Entry {
-    /// `needs` are the attributes that its further predicates look at.
-    pub fn new(id: ConjId, needs: Attributes) -> Entry {
-        Entry { conjunction: id.0, needs: [needs.0 as u32, (needs.0 >> 32) as u32] }
+    /// `needs` are the attributes that the record looks at.
+    pub fn new(record: Place, needs: Attributes) -> Entry {
+        Entry { record: record.0, needs: [needs.0 as u32, (needs.0 >> 32) as u32] }
     }
 
     #[inline]
-    pub fn conjunction(self) -> ConjId {
-        ConjId(self.conjunction)
+    pub fn record(self) -> Place {
+        Place(self.record)
     }
 
     #[inline]
@@ -69,10 +69,13 @@ pub(super) struct Asked {
     peeked: Slot,
 }
 
-/// A hash table with paths of leaves as keys. A path of one or two leaves is a key by itself; of a longer one, all but
-/// the last leaf are a prefix with a number.
+/// Lists of entries with paths of leaves as keys. A single leaf has its list at hand; longer paths are looked up in a
+/// hash table. A path of two leaves is a key by itself; of a longer one, all but the last leaf are a prefix with a
+/// number.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
+    /// By leaf.
+    singles: Vec<Block>,
     lists: Table,
     prefixes: FxHashMap<u64, Prefix>,
     free_prefixes: Vec<u32>,
@@ -87,8 +90,6 @@ struct Prefix {
     uses: u32,
 }
 
-/// What stands before the first leaf.
-const NOTHING: u32 = u32::MAX;
 /// Tells the numbers of prefixes from those of leaves.
 const PREFIX: u32 = 1 << 31;
 
@@ -97,41 +98,57 @@ fn key(before: u32, leaf: LeafId) -> u64 {
 }
 
 impl Cells {
-    /// The key of a path whose prefixes are known.
-    fn key_of(&self, path: &[LeafId]) -> Option<u64> {
-        let (last, prefix) = path.split_last()?;
-        let mut before = NOTHING;
-        for (at, leaf) in prefix.iter().enumerate() {
-            before = if at == 0 { leaf.0 } else { self.prefixes.get(&key(before, *leaf))?.number };
+    /// Makes room for leaves below a number.
+    pub fn make_room(&mut self, leaves: usize) {
+        if self.singles.len() < leaves {
+            self.singles.resize(leaves, Block::EMPTY);
         }
-        Some(key(before, *last))
+    }
+
+    /// The key of a path of two and more leaves whose prefixes are known.
+    fn key_of(&self, path: &[LeafId]) -> Option<u64> {
+        let [first, second, rest @ ..] = path else { return None };
+        let mut cell = key(first.0, *second);
+        for leaf in rest {
+            cell = key(self.prefixes.get(&cell)?.number, *leaf);
+        }
+        Some(cell)
     }
 
     pub fn insert(&mut self, path: &[LeafId], entry: Entry) {
-        let Some((last, prefix)) = path.split_last() else { return };
-        let mut before = NOTHING;
-        for (at, leaf) in prefix.iter().enumerate() {
-            if at == 0 {
-                before = leaf.0;
-                continue;
+        let list = match path {
+            [] => return,
+            [leaf] => &mut self.singles[leaf.index()],
+            [first, second, rest @ ..] => {
+                let mut cell = key(first.0, *second);
+                for leaf in rest {
+                    let prefix = self.prefixes.entry(cell).or_insert_with(|| {
+                        let number = self.free_prefixes.pop().unwrap_or_else(|| {
+                            self.made_prefixes += 1;
+                            self.made_prefixes - 1 + PREFIX
+                        });
+                        Prefix { number, uses: 0 }
+                    });
+                    prefix.uses += 1;
+                    cell = key(prefix.number, *leaf);
+                }
+                self.lists.entry(cell)
             }
-            let prefix = self.prefixes.entry(key(before, *leaf)).or_insert_with(|| {
-                let number = self.free_prefixes.pop().unwrap_or_else(|| {
-                    self.made_prefixes += 1;
-                    self.made_prefixes - 1 + PREFIX
-                });
-                Prefix { number, uses: 0 }
-            });
-            prefix.uses += 1;
-            before = prefix.number;
-        }
-        self.entries.extend(self.lists.entry(key(before, *last)), &[entry]);
+        };
+        self.entries.extend(list, &[entry]);
     }
 
-    pub fn remove(&mut self, path: &[LeafId], id: ConjId) {
+    /// Removes the entry with a record.
+    pub fn remove(&mut self, path: &[LeafId], record: Place) {
+        if let [leaf] = path {
+            let mut list = self.singles[leaf.index()];
+            self.remove_from(&mut list, record);
+            self.singles[leaf.index()] = list;
+            return;
+        }
         let Some(cell) = self.key_of(path) else { return };
         let mut list = *self.lists.entry(cell);
-        self.remove_from(&mut list, id);
+        self.remove_from(&mut list, record);
         match list.is_empty() {
             true => self.lists.remove(cell),
             false => *self.lists.entry(cell) = list,
@@ -149,14 +166,20 @@ impl Cells {
         }
     }
 
+    /// The list of a path of one leaf.
+    #[inline]
+    pub fn single(&self, leaf: LeafId) -> Block {
+        self.singles[leaf.index()]
+    }
+
     /// Appends to a list outside of the table.
     pub fn append(&mut self, list: &mut Block, entry: Entry) {
         self.entries.extend(list, &[entry]);
     }
 
-    /// Takes a conjunction out of a list.
-    pub fn remove_from(&mut self, list: &mut Block, id: ConjId) {
-        if let Some(at) = self.entries.get(*list).iter().position(|entry| entry.conjunction() == id) {
+    /// Takes the entry with a record out of a list.
+    pub fn remove_from(&mut self, list: &mut Block, record: Place) {
+        if let Some(at) = self.entries.get(*list).iter().position(|entry| entry.record() == record) {
             self.entries.cut_out(list, at, 1);
         }
     }
@@ -166,12 +189,16 @@ impl Cells {
         self.entries.get(list)
     }
 
-    /// Peeks at the cells of an event: every path of leaves from different dimensions, as long as some conjunction's.
-    /// `coordinates` are in the order of attributes, `lengths` tells how many conjunctions have paths of each length.
+    /// Peeks at the cells of an event: every path of two and more leaves from different dimensions, as long as some
+    /// conjunction's. `coordinates` are in the order of attributes, `lengths` tells how many conjunctions have paths of
+    /// each length.
     pub fn ask(&self, coordinates: &[Coordinate], lengths: &[usize], asked: &mut Vec<Asked>) {
         let longest = lengths.iter().rposition(|count| *count > 0).unwrap_or(0);
-        if longest > 0 {
-            self.ask_on(coordinates, NOTHING, 1, true, &lengths[..=longest], asked);
+        for (at, first) in
+            coordinates.iter().enumerate().take(if longest > 1 { coordinates.len() } else { 0 })
+        {
+            let others = after(coordinates, at);
+            self.ask_on(others, first.leaf.0, 2, first.exact, &lengths[..=longest], asked);
         }
     }
 
@@ -189,20 +216,10 @@ impl Cells {
             if lengths[length] > 0 {
                 asked.push(Asked { key: cell, exact, peeked: self.lists.peek(cell) });
             }
-            if length + 1 == lengths.len() {
-                continue;
-            }
-            let before = match length {
-                1 => next.leaf.0,
-                _ => match self.prefixes.get(&cell) {
-                    Some(prefix) => prefix.number,
-                    None => continue,
-                },
-            };
-            // A dimension gives one coordinate to a path.
-            let others = coordinates[at + 1..].iter().position(|other| other.attribute != next.attribute);
-            if let Some(skip) = others {
-                self.ask_on(&coordinates[at + 1 + skip..], before, length + 1, exact, lengths, asked);
+            if length + 1 < lengths.len()
+                && let Some(prefix) = self.prefixes.get(&cell)
+            {
+                self.ask_on(after(coordinates, at), prefix.number, length + 1, exact, lengths, asked);
             }
         }
     }
@@ -213,14 +230,16 @@ impl Cells {
         self.lists.resolve(asked.key, asked.peeked)
     }
 
+    /// How many cells there are.
     pub fn len(&self) -> usize {
-        self.lists.len()
+        self.lists.len() + self.singles.iter().filter(|list| !list.is_empty()).count()
     }
 
     /// Bytes in use.
     pub fn memory(&self) -> usize {
         let prefix = size_of::<(u64, Prefix)>() + 1;
         self.lists.memory()
+            + self.singles.capacity() * size_of::<Block>()
             + self.prefixes.capacity() * prefix * 8 / 7
             + self.free_prefixes.capacity() * size_of::<u32>()
             + self.entries.memory()
@@ -228,11 +247,10 @@ impl Cells {
 
     /// Checks that the cells hold these entries, each with its path, and no others.
     pub fn validate(&self, expected: &[(Vec<LeafId>, Entry)]) -> Result<(), String> {
-        let mut cells: FxHashMap<u64, Vec<Entry>> = FxHashMap::default();
+        let mut cells: FxHashMap<&[LeafId], Vec<Entry>> = FxHashMap::default();
         let mut prefixes: FxHashMap<u64, u32> = FxHashMap::default();
         for (path, entry) in expected {
-            let cell = self.key_of(path).ok_or_else(|| format!("cells: {path:?} has an unknown prefix"))?;
-            cells.entry(cell).or_default().push(*entry);
+            cells.entry(path).or_default().push(*entry);
             for end in 2..path.len() {
                 *prefixes.entry(self.key_of(&path[..end]).unwrap_or_default()).or_default() += 1;
             }
@@ -240,12 +258,16 @@ impl Cells {
         if cells.len() != self.len() {
             return Err(format!("cells: there are {}, should be {}", self.len(), cells.len()));
         }
-        for (cell, mut wanted) in cells {
-            let mut found = self.entries.get(self.lists.get(cell).unwrap_or_default()).to_vec();
-            found.sort_unstable_by_key(|entry| entry.conjunction);
-            wanted.sort_unstable_by_key(|entry| entry.conjunction);
+        for (path, mut wanted) in cells {
+            let list = match path {
+                [leaf] => Some(self.single(*leaf)),
+                _ => self.key_of(path).and_then(|cell| self.lists.get(cell)),
+            };
+            let mut found = self.entries.get(list.unwrap_or_default()).to_vec();
+            found.sort_unstable_by_key(|entry| entry.record);
+            wanted.sort_unstable_by_key(|entry| entry.record);
             if found != wanted {
-                return Err(format!("cells: {cell:x} holds {found:?}, should {wanted:?}"));
+                return Err(format!("cells: {path:?} holds {found:?}, should {wanted:?}"));
             }
         }
         let counted = |(key, prefix): (&u64, &Prefix)| prefixes.get(key) == Some(&prefix.uses);
@@ -254,6 +276,13 @@ impl Cells {
         }
         Ok(())
     }
+}
+
+/// The coordinates behind one that are of other dimensions: each gives one leaf to a path.
+fn after(coordinates: &[Coordinate], at: usize) -> &[Coordinate] {
+    let rest = &coordinates[at + 1..];
+    let same = rest.iter().take_while(|other| other.attribute == coordinates[at].attribute).count();
+    &rest[same..]
 }
 
 /// Calls with every path that takes one leaf from each axis.

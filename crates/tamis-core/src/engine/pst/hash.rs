@@ -10,27 +10,26 @@
 //! Invariants: a conjunction is listed in exactly the cells its access predicates span, coordinates in the order of
 //! attributes; `members` of a leaf are the conjunctions with that leaf as a coordinate; no cell is empty.
 //!
-//! Cost: matching O(cells of the event + candidates), where an event of m attributes has m!/(N!(m-N)!) cells, times
-//! the two coordinates of each; a conjunction has an entry of twelve bytes in up to `max_cells` cells, twice that after
-//! splits, and one record.
+//! Cost: matching O(cells of the event + candidates), where an event of m attributes has m!/(N!(m-N)!) cells; a
+//! conjunction has an entry of twelve bytes in up to `max_cells` cells, twice that after splits, and one record.
 //!
 //! Deviations from the paper:
-//! - A conjunction with fewer than N usable predicates is listed under as many coordinates as it has, one at least
-//!   (the paper uses PSTBloom for those, which is the same as one coordinate without signatures). An event with fewer
-//!   than N attributes looks up what it has.
-//! - Wide ranges do not explode: where the cells would be more than `max_cells`, the widest access predicate is not
-//!   spread over its leaves but has the leaf of its whole dimension as its one coordinate, and is checked. So an
-//!   event has two coordinates in a dimension, its own leaf and the whole. A conjunction that later splits spread over
-//!   twice as many cells is placed anew.
+//! - Wide ranges do not explode: where the cells would be more than `max_cells`, the access predicate that covers the
+//!   most leaves is dropped, and is checked like the others. If none is left, the conjunction is listed under the leaf
+//!   of the whole dimension of its most selective predicate. A conjunction that later splits spread over twice as many
+//!   cells is placed anew.
+//! - A conjunction with fewer than N usable predicates has as many coordinates as it has such predicates (the paper
+//!   uses PSTBloom for those, which is the same as one coordinate, without signatures). An event with fewer than N
+//!   attributes looks up what it has.
 //! - Only access predicates cut spaces; the others are checked. An entry knows, in 64 bits, which further attributes
 //!   its conjunction needs, so that most are dismissed before their predicates are read.
-//! - Patterns, networks and quantified predicates have no leaves: they too have the whole dimension as coordinate.
-//!   What also holds for missing values is checked.
+//! - Patterns, networks and quantified predicates have no leaves: they are checked, or lead through the whole
+//!   dimension. What also holds for missing values is checked.
 
 use super::blocks::{Block, Blocks};
 use super::cells::{Asked, Attributes, Cells, Coordinate, Entry, MOST_COORDINATES, each_path};
 use super::conjunctions::ConjId;
-use super::record::{self, HalfSteps, Records, RecordsByConjunction};
+use super::record::{self, HalfSteps, Place, RecordsByConjunction};
 use super::spaces::Changes;
 use super::{Base, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
@@ -85,19 +84,18 @@ struct HashScratch {
     seen: Seen,
 }
 
-/// A cell of the event.
+/// A list of the event.
 struct Found {
     list: Block,
     exact: bool,
     /// Read ahead of time, so that the list is at hand when its turn comes.
-    touched: ConjId,
+    touched: Place,
 }
 
 /// A conjunction to check.
 struct Candidate {
-    id: ConjId,
+    record: Place,
     exact: bool,
-    record: Block,
     /// As in [`Found`].
     touched: u32,
 }
@@ -124,29 +122,29 @@ impl PstHash {
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        let mut access: Vec<Ranked> = Vec::with_capacity(self.coordinates);
-        let mut at = 0;
-        while at < ranked.len() && access.len() < self.coordinates {
-            let fits = ranked[at].needs_presence();
-            if fits && access.iter().all(|chosen| chosen.attribute != ranked[at].attribute) {
-                access.push(ranked.remove(at));
-            } else {
-                at += 1;
+        // The places of the access predicates, and how many leaves each covers.
+        let mut access: Vec<(usize, usize)> = Vec::with_capacity(self.coordinates);
+        for (at, candidate) in ranked.iter().enumerate() {
+            let region = candidate.region();
+            let count = region.and_then(|r| self.base.spaces.count(candidate.attribute, r, self.max_cells));
+            access.extend(count.map(|count| (at, count)));
+            if access.len() == self.coordinates {
+                break;
             }
         }
-        access.sort_by_key(|chosen| chosen.attribute);
-        let count =
-            |chosen: &Ranked| self.base.spaces.count(chosen.attribute, chosen.region()?, self.max_cells);
-        let mut counts: Vec<Option<usize>> = access.iter().map(count).collect();
-        while counts.iter().flatten().product::<usize>() > self.max_cells {
-            if let Some(widest) = (0..counts.len()).max_by_key(|&at| counts[at]) {
-                counts[widest] = None;
+        while access.iter().map(|(_, count)| count).product::<usize>() > self.max_cells {
+            if let Some(widest) = (0..access.len()).max_by_key(|&at| access[at].1) {
+                access.remove(widest);
             }
         }
-        let spread = counts.iter().enumerate().map(|(at, count)| u8::from(count.is_some()) << at).sum();
-        let count = access.len() as u8;
-        access.extend(ranked);
-        Choice { order: access, access: count, spread }
+        let spread = access.len();
+        if spread == 0 {
+            access.extend(ranked.iter().position(Ranked::needs_presence).map(|at| (at, 1)));
+        }
+        let mut chosen: Vec<Ranked> = access.iter().rev().map(|&(at, _)| ranked.remove(at)).collect();
+        chosen.sort_by_key(|chosen| chosen.attribute);
+        chosen.extend(ranked);
+        Choice { order: chosen, access: access.len() as u8, spread: ((1 << spread) - 1) as u8 }
     }
 
     fn place(&mut self, id: ConjId) {
@@ -164,8 +162,8 @@ impl PstHash {
         let conjunction = self.base.conjunctions.get_mut(id);
         (conjunction.access, conjunction.spread) = (choice.access, choice.spread);
         self.lengths[usize::from(choice.access)] += 1;
-        let entry = self.entry(id);
         self.records.set(id, &self.record(id));
+        let entry = self.entry(id);
         if access.is_empty() {
             return self.cells.append(&mut self.everywhere, entry);
         }
@@ -190,12 +188,13 @@ impl PstHash {
     fn unplace(&mut self, id: ConjId) {
         let conjunction = *self.base.conjunctions.get(id);
         self.lengths[usize::from(conjunction.access)] -= 1;
+        let record = self.records.place(id);
         self.records.forget(id);
         if conjunction.access == 0 {
-            return self.cells.remove_from(&mut self.everywhere, id);
+            return self.cells.remove_from(&mut self.everywhere, record);
         }
         let axes = self.axes(id);
-        each_path(&axes, |path| self.cells.remove(path, id));
+        each_path(&axes, |path| self.cells.remove(path, record));
         for (at, axis) in axes.iter().enumerate() {
             for leaf in axis {
                 self.uses[leaf.index()] -= 1;
@@ -256,6 +255,7 @@ impl PstHash {
         let leaves = self.base.spaces.leaf_bound();
         if self.uses.len() < leaves {
             self.uses.resize(leaves, 0);
+            self.cells.make_room(leaves);
             self.members.resize(leaves, Block::default());
         }
     }
@@ -298,10 +298,11 @@ impl PstHash {
             self.uses[merge.gone.index()] = 0;
             for at in 0..members.len() {
                 let member = ConjId(self.member_lists.get(members)[at]);
-                let axes = self.axes_through(member, attribute, merge.gone);
+                let (record, axes) =
+                    (self.records.place(member), self.axes_through(member, attribute, merge.gone));
                 let mut copies = 0;
                 each_path(&axes, |path| {
-                    self.cells.remove(path, member);
+                    self.cells.remove(path, record);
                     copies += 1;
                 });
                 self.base.conjunctions.get_mut(member).copies -= copies;
@@ -332,7 +333,7 @@ impl PstHash {
                 needs.add(predicate.attribute);
             }
         }
-        Entry::new(id, needs)
+        Entry::new(self.records.place(id), needs)
     }
 
     /// What is to be checked of a conjunction: the predicates its cells do not guarantee.
@@ -385,47 +386,45 @@ impl Engine for PstHash {
             steps.set(attribute, value);
             present.add(attribute);
             let Some((located, whole)) = self.base.spaces.locate(attribute, value) else { continue };
-            for (leaf, exact) in [(located.leaf, located.exact), (located.second, false), (whole, true)] {
+            for (leaf, exact) in [(located.leaf, located.exact), (located.second, false)] {
                 if leaf != LeafId::NONE && self.uses[leaf.index()] > 0 {
                     coordinates.push(Coordinate { attribute, leaf, exact });
+                    found.push(Found { list: self.cells.single(leaf), exact, touched: Place(0) });
                 }
+            }
+            if self.uses[whole.index()] > 0 {
+                found.push(Found { list: self.cells.single(whole), exact: true, touched: Place(0) });
             }
         }
         // Step 2: its cells. Each loop reads what the one before found, for all cells, so that the waits for memory
         // overlap.
         coordinates.sort_unstable_by_key(|coordinate| coordinate.attribute);
         self.cells.ask(coordinates, &self.lengths, asked);
-        found.push(Found { list: self.everywhere, exact: true, touched: ConjId(0) });
+        found.push(Found { list: self.everywhere, exact: true, touched: Place(0) });
         for asked in asked.iter() {
             let list = self.cells.answer(*asked);
-            found.extend(list.map(|list| Found { list, exact: asked.exact, touched: ConjId(0) }));
+            found.extend(list.map(|list| Found { list, exact: asked.exact, touched: Place(0) }));
         }
         for cell in found.iter_mut() {
-            cell.touched = self.cells.entries(cell.list).first().copied().unwrap_or_default().conjunction();
+            cell.touched = self.cells.entries(cell.list).first().copied().unwrap_or_default().record();
         }
         for &Found { list, exact, .. } in found.iter() {
-            for entry in self.cells.entries(list) {
-                if entry.needs().may_be_within(present) {
-                    let (id, record) = (entry.conjunction(), Block::EMPTY);
-                    candidates.push(Candidate { id, exact, record, touched: 0 });
-                }
-            }
+            let possible =
+                self.cells.entries(list).iter().filter(|entry| entry.needs().may_be_within(present));
+            candidates.extend(possible.map(|entry| Candidate { record: entry.record(), exact, touched: 0 }));
         }
         for candidate in candidates.iter_mut() {
-            candidate.record = self.records.place(candidate.id);
-        }
-        for candidate in candidates.iter_mut() {
-            candidate.touched = self.records.get(candidate.record).first().copied().unwrap_or(0);
+            candidate.touched = self.records.peek(candidate.record);
         }
         // Step 3: the check. Where a fraction led, the access predicates are in doubt as well.
-        for &Candidate { id, exact, record, .. } in candidates.iter() {
-            let Some(record) = Records(self.records.get(record)).next() else { continue };
+        for &Candidate { record, exact, .. } in candidates.iter() {
+            let Some(record) = self.records.get(record) else { continue };
             let holds = match exact {
                 true => record::holds(record.terms, steps, event, &self.base.predicates, |_| true),
-                false => self.base.satisfies(event, id),
+                false => self.base.satisfies(event, record.conjunction),
             };
             if holds {
-                let sub = self.base.conjunctions.owner(id);
+                let sub = self.base.conjunctions.owner(record.conjunction);
                 if exact && !record.several || seen.first_time(sub) {
                     matches.push(sub);
                 }
@@ -466,7 +465,10 @@ impl Engine for PstHash {
         for id in self.base.conjunctions.all() {
             let conjunction = self.base.conjunctions.get(id);
             lengths[usize::from(conjunction.access)] += 1;
-            if *self.records.get(self.records.place(id)) != self.record(id) {
+            let record = self.records.get(self.records.place(id));
+            let sound =
+                |r: record::Record<'_>| r.conjunction == id && *r.terms == self.record(id)[record::HEAD..];
+            if !record.is_some_and(sound) {
                 return Err(format!("pst_hash: the record of {id:?} is out of date"));
             }
             if conjunction.access == 0 {
@@ -496,8 +498,8 @@ impl Engine for PstHash {
         }
         self.cells.validate(&expected)?;
         let mut found = self.cells.entries(self.everywhere).to_vec();
-        found.sort_unstable_by_key(|entry| entry.conjunction());
-        everywhere.sort_unstable_by_key(|entry| entry.conjunction());
+        found.sort_unstable_by_key(|entry| entry.record());
+        everywhere.sort_unstable_by_key(|entry| entry.record());
         if found != everywhere {
             return Err("pst_hash: the list for every event is wrong".into());
         }

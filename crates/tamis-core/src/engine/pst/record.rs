@@ -71,6 +71,10 @@ impl<'l> Iterator for Records<'l> {
     }
 }
 
+/// Where a record is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(pub u32);
+
 /// One record for each conjunction.
 #[derive(Debug, Default)]
 pub(super) struct RecordsByConjunction {
@@ -80,17 +84,23 @@ pub(super) struct RecordsByConjunction {
 }
 
 impl RecordsByConjunction {
-    /// Where a record is.
-    #[inline]
-    pub fn place(&self, id: ConjId) -> Block {
+    /// Where the record of a conjunction is.
+    pub fn place(&self, id: ConjId) -> Place {
         let (further, number) = id.position();
-        self.places[usize::from(further)].get(number).copied().unwrap_or_default()
+        let block = self.places[usize::from(further)].get(number).copied().unwrap_or_default();
+        Place(Blocks::<u32, 4>::start(block))
     }
 
-    /// A record.
+    /// The number of the conjunction whose record is at a place.
     #[inline]
-    pub fn get(&self, place: Block) -> &[u32] {
-        self.words.get(place)
+    pub fn peek(&self, place: Place) -> u32 {
+        self.words.from(place.0).first().copied().unwrap_or(0)
+    }
+
+    /// The record at a place.
+    #[inline]
+    pub fn get(&self, place: Place) -> Option<Record<'_>> {
+        Records(self.words.from(place.0)).next()
     }
 
     pub fn set(&mut self, id: ConjId, record: &[u32]) {
