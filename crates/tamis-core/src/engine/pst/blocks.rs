@@ -49,17 +49,6 @@ impl<T: Copy + Default, const UNIT: usize> Blocks<T, UNIT> {
         &self.items[block.start as usize * UNIT..][..block.len as usize]
     }
 
-    /// The place of a list, as a number that leads to it through [`Blocks::from`] as long as the list is not changed.
-    pub fn start(block: Block) -> u32 {
-        block.start
-    }
-
-    /// The items from a place on, beyond the end of the list there.
-    #[inline]
-    pub fn from(&self, start: u32) -> &[T] {
-        self.items.get(start as usize * UNIT..).unwrap_or_default()
-    }
-
     /// The items of a list, to be changed.
     pub fn get_mut(&mut self, block: Block) -> &mut [T] {
         &mut self.items[block.start as usize * UNIT..][..block.len as usize]

@@ -30,7 +30,7 @@
 
 use super::blocks::{Block, Blocks};
 use super::conjunctions::ConjId;
-use super::record::{self, HalfSteps, Records};
+use super::record::{self, Attributes, HalfSteps, Records};
 use super::spaces::Changes;
 use super::{Base, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
@@ -484,9 +484,11 @@ impl Engine for PstBloom {
         visits.push(Visit { list: self.everywhere, exact: true, touched: 0 });
         // Step 1: the leaves of the event. Each loop reads what the one before found, for all attributes: so the
         // memory is waited for once, not once an attribute.
+        let mut present = Attributes::default();
         for cell in event.cells() {
             let value = event.resolve(cell.slot);
             steps.set(cell.attribute, value);
+            present.add(cell.attribute);
             located
                 .extend(self.base.spaces.locate(cell.attribute, value).map(|found| (cell.attribute, found)));
         }
@@ -510,6 +512,9 @@ impl Engine for PstBloom {
         }
         for &Visit { list, exact, .. } in visits.iter() {
             for record in Records(self.records.get(list)) {
+                if !record.needs.may_be_within(present) {
+                    continue;
+                }
                 let id = record.conjunction;
                 // Steps 2 and 3, term by term: the signature of its leaf, then the check. Where a fraction led, the
                 // access predicate is in doubt as well.

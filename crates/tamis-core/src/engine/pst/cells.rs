@@ -1,7 +1,8 @@
 //! The cells of PSTHash: which conjunctions does a combination of leaves lead to?
 
 use super::blocks::{Block, Blocks};
-use super::record::Place;
+use super::conjunctions::ConjId;
+use super::record::{self, Records};
 use super::table::{Slot, Table};
 use crate::schema::AttrId;
 use crate::space::LeafId;
@@ -9,47 +10,6 @@ use rustc_hash::FxHashMap;
 
 /// More coordinates than this would make too many cells of any event.
 pub(super) const MOST_COORDINATES: usize = 4;
-
-/// Some attributes, as a Bloom filter of 64 bits: never denies one that is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Attributes(u64);
-
-impl Attributes {
-    pub fn add(&mut self, attribute: AttrId) {
-        self.0 |= 1 << (attribute.0.wrapping_mul(0x9E37_79B9) >> 26);
-    }
-
-    /// Whether all of these may be among others.
-    #[inline]
-    pub fn may_be_within(self, others: Attributes) -> bool {
-        self.0 & !others.0 == 0
-    }
-}
-
-/// What a cell holds of a conjunction: enough to dismiss most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
-    record: u32,
-    /// In two halves, so that an entry takes twelve bytes.
-    needs: [u32; 2],
-}
-
-impl Entry {
-    /// `needs` are the attributes that the record looks at.
-    pub fn new(record: Place, needs: Attributes) -> Entry {
-        Entry { record: record.0, needs: [needs.0 as u32, (needs.0 >> 32) as u32] }
-    }
-
-    #[inline]
-    pub fn record(self) -> Place {
-        Place(self.record)
-    }
-
-    #[inline]
-    pub fn needs(self) -> Attributes {
-        Attributes(u64::from(self.needs[0]) | u64::from(self.needs[1]) << 32)
-    }
-}
 
 /// One leaf of an event, as a coordinate.
 #[derive(Clone, Copy)]
@@ -69,7 +29,7 @@ pub(super) struct Asked {
     peeked: Slot,
 }
 
-/// Lists of entries with paths of leaves as keys. A single leaf has its list at hand; longer paths are looked up in a
+/// Lists of records with paths of leaves as keys. A single leaf has its list at hand; longer paths are looked up in a
 /// hash table. A path of two leaves is a key by itself; of a longer one, all but the last leaf are a prefix with a
 /// number.
 #[derive(Debug, Default)]
@@ -80,13 +40,13 @@ pub(super) struct Cells {
     prefixes: FxHashMap<u64, Prefix>,
     free_prefixes: Vec<u32>,
     made_prefixes: u32,
-    entries: Blocks<Entry, 1>,
+    records: Blocks<u32, 4>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Prefix {
     number: u32,
-    /// How many entries' paths begin with it.
+    /// How many records' paths begin with it.
     uses: u32,
 }
 
@@ -115,7 +75,7 @@ impl Cells {
         Some(cell)
     }
 
-    pub fn insert(&mut self, path: &[LeafId], entry: Entry) {
+    pub fn insert(&mut self, path: &[LeafId], record: &[u32]) {
         let list = match path {
             [] => return,
             [leaf] => &mut self.singles[leaf.index()],
@@ -135,20 +95,19 @@ impl Cells {
                 self.lists.entry(cell)
             }
         };
-        self.entries.extend(list, &[entry]);
+        self.records.extend(list, record);
     }
 
-    /// Removes the entry with a record.
-    pub fn remove(&mut self, path: &[LeafId], record: Place) {
+    pub fn remove(&mut self, path: &[LeafId], id: ConjId) {
         if let [leaf] = path {
             let mut list = self.singles[leaf.index()];
-            self.remove_from(&mut list, record);
+            self.remove_from(&mut list, id);
             self.singles[leaf.index()] = list;
             return;
         }
         let Some(cell) = self.key_of(path) else { return };
         let mut list = *self.lists.entry(cell);
-        self.remove_from(&mut list, record);
+        self.remove_from(&mut list, id);
         match list.is_empty() {
             true => self.lists.remove(cell),
             false => *self.lists.entry(cell) = list,
@@ -172,21 +131,29 @@ impl Cells {
         self.singles[leaf.index()]
     }
 
-    /// Appends to a list outside of the table.
-    pub fn append(&mut self, list: &mut Block, entry: Entry) {
-        self.entries.extend(list, &[entry]);
+    /// Appends to a list outside of the cells.
+    pub fn append(&mut self, list: &mut Block, record: &[u32]) {
+        self.records.extend(list, record);
     }
 
-    /// Takes the entry with a record out of a list.
-    pub fn remove_from(&mut self, list: &mut Block, record: Place) {
-        if let Some(at) = self.entries.get(*list).iter().position(|entry| entry.record() == record) {
-            self.entries.cut_out(list, at, 1);
+    /// Takes the record of a conjunction out of a list.
+    pub fn remove_from(&mut self, list: &mut Block, id: ConjId) {
+        if let Some((at, length)) = record::find(self.records.get(*list), id) {
+            self.records.cut_out(list, at, length);
         }
     }
 
+    /// The words of a list.
     #[inline]
-    pub fn entries(&self, list: Block) -> &[Entry] {
-        self.entries.get(list)
+    pub fn words(&self, list: Block) -> &[u32] {
+        self.records.get(list)
+    }
+
+    /// Who has a record in a list, in order of numbers.
+    pub fn conjunctions(&self, list: Block) -> Vec<ConjId> {
+        let mut ids: Vec<_> = Records(self.words(list)).map(|record| record.conjunction).collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// Peeks at the cells of an event: every path of two and more leaves from different dimensions, as long as some
@@ -242,15 +209,20 @@ impl Cells {
             + self.singles.capacity() * size_of::<Block>()
             + self.prefixes.capacity() * prefix * 8 / 7
             + self.free_prefixes.capacity() * size_of::<u32>()
-            + self.entries.memory()
+            + self.records.memory()
     }
 
-    /// Checks that the cells hold these entries, each with its path, and no others.
-    pub fn validate(&self, expected: &[(Vec<LeafId>, Entry)]) -> Result<(), String> {
-        let mut cells: FxHashMap<&[LeafId], Vec<Entry>> = FxHashMap::default();
+    /// Checks that these conjunctions are in the cells with these paths and in no others, with the records they
+    /// should have.
+    pub fn validate(
+        &self,
+        expected: &[(Vec<LeafId>, ConjId)],
+        record_of: impl Fn(ConjId) -> Vec<u32>,
+    ) -> Result<(), String> {
+        let mut cells: FxHashMap<&[LeafId], Vec<ConjId>> = FxHashMap::default();
         let mut prefixes: FxHashMap<u64, u32> = FxHashMap::default();
-        for (path, entry) in expected {
-            cells.entry(path).or_default().push(*entry);
+        for (path, id) in expected {
+            cells.entry(path).or_default().push(*id);
             for end in 2..path.len() {
                 *prefixes.entry(self.key_of(&path[..end]).unwrap_or_default()).or_default() += 1;
             }
@@ -263,11 +235,16 @@ impl Cells {
                 [leaf] => Some(self.single(*leaf)),
                 _ => self.key_of(path).and_then(|cell| self.lists.get(cell)),
             };
-            let mut found = self.entries.get(list.unwrap_or_default()).to_vec();
-            found.sort_unstable_by_key(|entry| entry.record);
-            wanted.sort_unstable_by_key(|entry| entry.record);
-            if found != wanted {
+            let list = list.unwrap_or_default();
+            wanted.sort_unstable();
+            if self.conjunctions(list) != wanted {
+                let found = self.conjunctions(list);
                 return Err(format!("cells: {path:?} holds {found:?}, should {wanted:?}"));
+            }
+            for record in Records(self.words(list)) {
+                if record_of(record.conjunction)[record::HEAD..] != *record.terms {
+                    return Err(format!("cells: the record of {:?} is out of date", record.conjunction));
+                }
             }
         }
         let counted = |(key, prefix): (&u64, &Prefix)| prefixes.get(key) == Some(&prefix.uses);

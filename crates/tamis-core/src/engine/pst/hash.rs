@@ -11,25 +11,24 @@
 //! attributes; `members` of a leaf are the conjunctions with that leaf as a coordinate; no cell is empty.
 //!
 //! Cost: matching O(cells of the event + candidates), where an event of m attributes has m!/(N!(m-N)!) cells; a
-//! conjunction has an entry of twelve bytes in up to `max_cells` cells, twice that after splits, and one record.
+//! conjunction's record lies in up to `max_cells` cells, or in `max_spaces` leaves, twice that after splits.
 //!
 //! Deviations from the paper:
 //! - Wide ranges do not explode: where the cells would be more than `max_cells`, the access predicate that covers the
-//!   most leaves is dropped, and is checked like the others. If none is left, the conjunction is listed under the leaf
-//!   of the whole dimension of its most selective predicate. A conjunction that later splits spread over twice as many
-//!   cells is placed anew.
+//!   most leaves is dropped, and is checked like the others. The last one may cover `max_spaces` leaves; if it covers
+//!   more, the conjunction is listed under the leaf of the whole dimension. A conjunction that later splits spread over
+//!   twice as many cells is placed anew.
 //! - A conjunction with fewer than N usable predicates has as many coordinates as it has such predicates (the paper
 //!   uses PSTBloom for those, which is the same as one coordinate, without signatures). An event with fewer than N
 //!   attributes looks up what it has.
-//! - Only access predicates cut spaces; the others are checked. An entry knows, in 64 bits, which further attributes
-//!   its conjunction needs, so that most are dismissed before their predicates are read.
+//! - Only access predicates cut spaces; the others are checked, next to where they are found (see `record`).
 //! - Patterns, networks and quantified predicates have no leaves: they are checked, or lead through the whole
 //!   dimension. What also holds for missing values is checked.
 
 use super::blocks::{Block, Blocks};
-use super::cells::{Asked, Attributes, Cells, Coordinate, Entry, MOST_COORDINATES, each_path};
+use super::cells::{Asked, Cells, Coordinate, MOST_COORDINATES, each_path};
 use super::conjunctions::ConjId;
-use super::record::{self, HalfSteps, Place, RecordsByConjunction};
+use super::record::{self, Attributes, HalfSteps, Records};
 use super::spaces::Changes;
 use super::{Base, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
@@ -39,15 +38,13 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
 use crate::schema::AttrId;
-use crate::space::{LeafId, Reach};
+use crate::space::LeafId;
 
 /// See the module's head.
 #[derive(Debug)]
 pub struct PstHash {
     base: Base,
     cells: Cells,
-    /// What is left to check of each conjunction.
-    records: RecordsByConjunction,
     /// By leaf: the conjunctions that have it as a coordinate and are spread.
     members: Vec<Block>,
     member_lists: Blocks<u32, 1>,
@@ -63,6 +60,7 @@ pub struct PstHash {
     /// The paper's N.
     coordinates: usize,
     max_cells: usize,
+    max_spaces: usize,
     max_dnf: usize,
 }
 
@@ -80,7 +78,6 @@ struct HashScratch {
     coordinates: Vec<Coordinate>,
     asked: Vec<Asked>,
     found: Vec<Found>,
-    candidates: Vec<Candidate>,
     seen: Seen,
 }
 
@@ -89,14 +86,6 @@ struct Found {
     list: Block,
     exact: bool,
     /// Read ahead of time, so that the list is at hand when its turn comes.
-    touched: Place,
-}
-
-/// A conjunction to check.
-struct Candidate {
-    record: Place,
-    exact: bool,
-    /// As in [`Found`].
     touched: u32,
 }
 
@@ -106,7 +95,6 @@ impl PstHash {
         Ok(PstHash {
             base: Base::default(),
             cells: Cells::default(),
-            records: RecordsByConjunction::default(),
             members: Vec::new(),
             member_lists: Blocks::default(),
             uses: Vec::new(),
@@ -115,7 +103,8 @@ impl PstHash {
             crowded: Vec::new(),
             changes: Changes::default(),
             coordinates: whole_number(options, "access_predicates", 2, 1..=MOST_COORDINATES)?,
-            max_cells: whole_number(options, "max_cells", 32, 1..=1 << 20)?,
+            max_cells: whole_number(options, "max_cells", 16, 1..=1 << 20)?,
+            max_spaces: whole_number(options, "max_spaces", 128, 1..=1 << 20)?,
             max_dnf: limits.max_dnf,
         })
     }
@@ -126,13 +115,13 @@ impl PstHash {
         let mut access: Vec<(usize, usize)> = Vec::with_capacity(self.coordinates);
         for (at, candidate) in ranked.iter().enumerate() {
             let region = candidate.region();
-            let count = region.and_then(|r| self.base.spaces.count(candidate.attribute, r, self.max_cells));
+            let count = region.and_then(|r| self.base.spaces.count(candidate.attribute, r, self.max_spaces));
             access.extend(count.map(|count| (at, count)));
             if access.len() == self.coordinates {
                 break;
             }
         }
-        while access.iter().map(|(_, count)| count).product::<usize>() > self.max_cells {
+        while access.len() > 1 && access.iter().map(|(_, count)| count).product::<usize>() > self.max_cells {
             if let Some(widest) = (0..access.len()).max_by_key(|&at| access[at].1) {
                 access.remove(widest);
             }
@@ -162,10 +151,9 @@ impl PstHash {
         let conjunction = self.base.conjunctions.get_mut(id);
         (conjunction.access, conjunction.spread) = (choice.access, choice.spread);
         self.lengths[usize::from(choice.access)] += 1;
-        self.records.set(id, &self.record(id));
-        let entry = self.entry(id);
+        let record = self.record(id);
         if access.is_empty() {
-            return self.cells.append(&mut self.everywhere, entry);
+            return self.cells.append(&mut self.everywhere, &record);
         }
         let axes = self.axes(id);
         for (at, axis) in axes.iter().enumerate() {
@@ -178,7 +166,7 @@ impl PstHash {
         }
         let mut copies = 0;
         each_path(&axes, |path| {
-            self.cells.insert(path, entry);
+            self.cells.insert(path, &record);
             copies += 1;
         });
         self.base.conjunctions.get_mut(id).copies = copies;
@@ -188,13 +176,11 @@ impl PstHash {
     fn unplace(&mut self, id: ConjId) {
         let conjunction = *self.base.conjunctions.get(id);
         self.lengths[usize::from(conjunction.access)] -= 1;
-        let record = self.records.place(id);
-        self.records.forget(id);
         if conjunction.access == 0 {
-            return self.cells.remove_from(&mut self.everywhere, record);
+            return self.cells.remove_from(&mut self.everywhere, id);
         }
         let axes = self.axes(id);
-        each_path(&axes, |path| self.cells.remove(path, record));
+        each_path(&axes, |path| self.cells.remove(path, id));
         for (at, axis) in axes.iter().enumerate() {
             for leaf in axis {
                 self.uses[leaf.index()] -= 1;
@@ -271,18 +257,19 @@ impl PstHash {
             let members = self.member_lists.copy(self.members[split.kept.index()]);
             self.members[split.made.index()] = members;
             self.uses[split.made.index()] = self.uses[split.kept.index()];
-            // The entries of the old space are copied to the cells of the new one.
+            // The records of the old space are copied to the cells of the new one.
             for at in 0..members.len() {
                 let member = ConjId(self.member_lists.get(members)[at]);
-                let (entry, axes) = (self.entry(member), self.axes_through(member, attribute, split.made));
+                let (record, axes) = (self.record(member), self.axes_through(member, attribute, split.made));
                 let mut copies = 0;
                 each_path(&axes, |path| {
-                    self.cells.insert(path, entry);
+                    self.cells.insert(path, &record);
                     copies += 1;
                 });
                 let conjunction = self.base.conjunctions.get_mut(member);
                 conjunction.copies += copies;
-                if conjunction.copies as usize > 2 * self.max_cells {
+                let conjunction = *conjunction;
+                if conjunction.copies as usize > 2 * self.limit(conjunction.access) {
                     self.crowded.push(member);
                 }
             }
@@ -298,11 +285,10 @@ impl PstHash {
             self.uses[merge.gone.index()] = 0;
             for at in 0..members.len() {
                 let member = ConjId(self.member_lists.get(members)[at]);
-                let (record, axes) =
-                    (self.records.place(member), self.axes_through(member, attribute, merge.gone));
+                let axes = self.axes_through(member, attribute, merge.gone);
                 let mut copies = 0;
                 each_path(&axes, |path| {
-                    self.cells.remove(path, record);
+                    self.cells.remove(path, member);
                     copies += 1;
                 });
                 self.base.conjunctions.get_mut(member).copies -= copies;
@@ -313,27 +299,23 @@ impl PstHash {
         self.changes.merges.clear();
     }
 
+    /// How many cells a conjunction with so many coordinates may have.
+    fn limit(&self, coordinates: u8) -> usize {
+        if coordinates == 1 { self.max_spaces } else { self.max_cells }
+    }
+
     /// Places anew what splits have spread too far.
     fn settle(&mut self) {
         while let Some(id) = self.crowded.pop() {
-            let crowded = |copies| copies as usize > 2 * self.max_cells;
-            if self.base.conjunctions.contains(id) && crowded(self.base.conjunctions.get(id).copies) {
+            if !self.base.conjunctions.contains(id) {
+                continue;
+            }
+            let conjunction = self.base.conjunctions.get(id);
+            if conjunction.copies as usize > 2 * self.limit(conjunction.access) {
                 self.unplace(id);
                 self.place(id);
             }
         }
-    }
-
-    /// What cells hold of a conjunction.
-    fn entry(&self, id: ConjId) -> Entry {
-        let mut needs = Attributes::default();
-        for (predicate, placed) in self.base.placements(id) {
-            let predicate = self.base.predicates.get(predicate);
-            if !placed && !matches!(Reach::of(predicate), Reach::Everywhere) {
-                needs.add(predicate.attribute);
-            }
-        }
-        Entry::new(self.records.place(id), needs)
     }
 
     /// What is to be checked of a conjunction: the predicates its cells do not guarantee.
@@ -372,13 +354,12 @@ impl Engine for PstHash {
 
     fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
         let Some(scratch) = scratch.downcast_mut() else { return };
-        let HashScratch { steps, coordinates, asked, found, candidates, seen } = scratch;
+        let HashScratch { steps, coordinates, asked, found, seen } = scratch;
         steps.begin(event.attributes());
         seen.begin_event();
         coordinates.clear();
         asked.clear();
         found.clear();
-        candidates.clear();
         // Step 1: the leaves of the event.
         let mut present = Attributes::default();
         for cell in event.cells() {
@@ -389,44 +370,40 @@ impl Engine for PstHash {
             for (leaf, exact) in [(located.leaf, located.exact), (located.second, false)] {
                 if leaf != LeafId::NONE && self.uses[leaf.index()] > 0 {
                     coordinates.push(Coordinate { attribute, leaf, exact });
-                    found.push(Found { list: self.cells.single(leaf), exact, touched: Place(0) });
+                    found.push(Found { list: self.cells.single(leaf), exact, touched: 0 });
                 }
             }
             if self.uses[whole.index()] > 0 {
-                found.push(Found { list: self.cells.single(whole), exact: true, touched: Place(0) });
+                found.push(Found { list: self.cells.single(whole), exact: true, touched: 0 });
             }
         }
         // Step 2: its cells. Each loop reads what the one before found, for all cells, so that the waits for memory
         // overlap.
         coordinates.sort_unstable_by_key(|coordinate| coordinate.attribute);
         self.cells.ask(coordinates, &self.lengths, asked);
-        found.push(Found { list: self.everywhere, exact: true, touched: Place(0) });
+        found.push(Found { list: self.everywhere, exact: true, touched: 0 });
         for asked in asked.iter() {
             let list = self.cells.answer(*asked);
-            found.extend(list.map(|list| Found { list, exact: asked.exact, touched: Place(0) }));
+            found.extend(list.map(|list| Found { list, exact: asked.exact, touched: 0 }));
         }
         for cell in found.iter_mut() {
-            cell.touched = self.cells.entries(cell.list).first().copied().unwrap_or_default().record();
-        }
-        for &Found { list, exact, .. } in found.iter() {
-            let possible =
-                self.cells.entries(list).iter().filter(|entry| entry.needs().may_be_within(present));
-            candidates.extend(possible.map(|entry| Candidate { record: entry.record(), exact, touched: 0 }));
-        }
-        for candidate in candidates.iter_mut() {
-            candidate.touched = self.records.peek(candidate.record);
+            cell.touched = self.cells.words(cell.list).first().copied().unwrap_or(0);
         }
         // Step 3: the check. Where a fraction led, the access predicates are in doubt as well.
-        for &Candidate { record, exact, .. } in candidates.iter() {
-            let Some(record) = self.records.get(record) else { continue };
-            let holds = match exact {
-                true => record::holds(record.terms, steps, event, &self.base.predicates, |_| true),
-                false => self.base.satisfies(event, record.conjunction),
-            };
-            if holds {
-                let sub = self.base.conjunctions.owner(record.conjunction);
-                if exact && !record.several || seen.first_time(sub) {
-                    matches.push(sub);
+        for &Found { list, exact, .. } in found.iter() {
+            for record in Records(self.cells.words(list)) {
+                if !record.needs.may_be_within(present) {
+                    continue;
+                }
+                let holds = match exact {
+                    true => record::holds(record.terms, steps, event, &self.base.predicates, |_| true),
+                    false => self.base.satisfies(event, record.conjunction),
+                };
+                if holds {
+                    let sub = self.base.conjunctions.owner(record.conjunction);
+                    if exact && !record.several || seen.first_time(sub) {
+                        matches.push(sub);
+                    }
                 }
             }
         }
@@ -465,14 +442,8 @@ impl Engine for PstHash {
         for id in self.base.conjunctions.all() {
             let conjunction = self.base.conjunctions.get(id);
             lengths[usize::from(conjunction.access)] += 1;
-            let record = self.records.get(self.records.place(id));
-            let sound =
-                |r: record::Record<'_>| r.conjunction == id && *r.terms == self.record(id)[record::HEAD..];
-            if !record.is_some_and(sound) {
-                return Err(format!("pst_hash: the record of {id:?} is out of date"));
-            }
             if conjunction.access == 0 {
-                everywhere.push(self.entry(id));
+                everywhere.push(id);
                 continue;
             }
             let axes = self.axes(id);
@@ -484,10 +455,10 @@ impl Engine for PstHash {
                     }
                 }
             }
-            let (mut copies, entry) = (0, self.entry(id));
+            let mut copies = 0;
             each_path(&axes, |path| {
                 copies += 1;
-                expected.push((path.to_vec(), entry));
+                expected.push((path.to_vec(), id));
             });
             if copies != conjunction.copies {
                 return Err(format!("pst_hash: {id:?} has {copies} cells, counted {}", conjunction.copies));
@@ -496,11 +467,9 @@ impl Engine for PstHash {
         if lengths != self.lengths {
             return Err(format!("pst_hash: lengths are {lengths:?}, counted {:?}", self.lengths));
         }
-        self.cells.validate(&expected)?;
-        let mut found = self.cells.entries(self.everywhere).to_vec();
-        found.sort_unstable_by_key(|entry| entry.record());
-        everywhere.sort_unstable_by_key(|entry| entry.record());
-        if found != everywhere {
+        self.cells.validate(&expected, |id| self.record(id))?;
+        everywhere.sort_unstable();
+        if self.cells.conjunctions(self.everywhere) != everywhere {
             return Err("pst_hash: the list for every event is wrong".into());
         }
         for leaf in 0..bound {
@@ -518,7 +487,6 @@ impl Engine for PstHash {
     fn memory(&self) -> usize {
         self.base.memory()
             + self.cells.memory()
-            + self.records.memory()
             + self.members.capacity() * size_of::<Block>()
             + self.member_lists.memory()
             + self.uses.capacity() * size_of::<u32>()
@@ -530,9 +498,8 @@ impl Engine for PstHash {
             self.base.conjunctions.all().map(|id| u64::from(self.base.conjunctions.get(id).copies)).sum();
         stats.extend([
             ("cells", self.cells.len() as u64),
-            ("cell_entries", copies),
+            ("records", copies),
             ("cell_bytes", self.cells.memory() as u64),
-            ("record_bytes", self.records.memory() as u64),
         ]);
         stats
     }

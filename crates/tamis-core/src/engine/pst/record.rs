@@ -1,23 +1,39 @@
 //! Records: what a list holds of a conjunction, so that rejecting it needs no look elsewhere.
 //!
-//! A record is a run of words: the conjunction, the length, and a term for each predicate that the list itself does
-//! not guarantee. A term is the attribute with a code, and what to compare with. Ranges of small integers, the common
-//! case, take two words.
+//! A record is a run of words: the conjunction, the length, the attributes it needs as a filter of 64 bits, and a term
+//! for each predicate that the list itself does not guarantee. The filter alone dismisses most; it is the same test
+//! for all, which processors foresee, where the terms of each fail in their own way. A term is the attribute with a
+//! code, and what to compare with. Ranges of small integers, the common case, take two words.
 //!
 //! Numbers are compared in half steps: the integer n is 2n, whatever lies between n and n + 1 is 2n + 1. So ends at
 //! integers are exact, open or closed, for integers and fractions alike; other ends are left to the predicate itself.
 
-use super::blocks::{Block, Blocks};
 use super::conjunctions::ConjId;
 use crate::engine::predicates::{PredId, Predicates};
 use crate::event::Event;
-use crate::expr::{Predicate, Test};
+use crate::expr::{Over, Predicate, Test};
 use crate::number::Number;
 use crate::schema::AttrId;
 use crate::value::Value;
 
+/// Some attributes, as a Bloom filter of 64 bits: never denies one that is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Attributes(u64);
+
+impl Attributes {
+    pub fn add(&mut self, attribute: AttrId) {
+        self.0 |= 1 << (attribute.0.wrapping_mul(0x9E37_79B9) >> 26);
+    }
+
+    /// Whether all of these may be among others.
+    #[inline]
+    pub fn may_be_within(self, others: Attributes) -> bool {
+        self.0 & !others.0 == 0
+    }
+}
+
 /// Words before the terms.
-pub(super) const HEAD: usize = 2;
+pub(super) const HEAD: usize = 4;
 /// In the length: the subscription has other conjunctions, too.
 const SEVERAL: u32 = 1 << 31;
 
@@ -48,6 +64,8 @@ pub(super) struct Record<'l> {
     pub conjunction: ConjId,
     /// Whether its subscription may match through another conjunction, too.
     pub several: bool,
+    /// The attributes without which no term holds.
+    pub needs: Attributes,
     pub terms: &'l [u32],
 }
 
@@ -60,70 +78,15 @@ impl<'l> Iterator for Records<'l> {
 
     #[inline]
     fn next(&mut self) -> Option<Record<'l>> {
-        let [conjunction, length, ..] = *self.0 else { return None };
+        let [conjunction, length, low, high, ..] = *self.0 else { return None };
         let (record, rest) = self.0.split_at((length & !SEVERAL) as usize);
         self.0 = rest;
         Some(Record {
             conjunction: ConjId(conjunction),
             several: length & SEVERAL != 0,
+            needs: Attributes(u64::from(low) | u64::from(high) << 32),
             terms: &record[HEAD..],
         })
-    }
-}
-
-/// Where a record is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(pub u32);
-
-/// One record for each conjunction.
-#[derive(Debug, Default)]
-pub(super) struct RecordsByConjunction {
-    words: Blocks<u32, 4>,
-    /// By number, for those that are the first of their subscription and those that are not.
-    places: [Vec<Block>; 2],
-}
-
-impl RecordsByConjunction {
-    /// Where the record of a conjunction is.
-    pub fn place(&self, id: ConjId) -> Place {
-        let (further, number) = id.position();
-        let block = self.places[usize::from(further)].get(number).copied().unwrap_or_default();
-        Place(Blocks::<u32, 4>::start(block))
-    }
-
-    /// The number of the conjunction whose record is at a place.
-    #[inline]
-    pub fn peek(&self, place: Place) -> u32 {
-        self.words.from(place.0).first().copied().unwrap_or(0)
-    }
-
-    /// The record at a place.
-    #[inline]
-    pub fn get(&self, place: Place) -> Option<Record<'_>> {
-        Records(self.words.from(place.0)).next()
-    }
-
-    pub fn set(&mut self, id: ConjId, record: &[u32]) {
-        self.forget(id);
-        let (further, number) = id.position();
-        let places = &mut self.places[usize::from(further)];
-        if places.len() <= number {
-            places.resize(number + 1, Block::EMPTY);
-        }
-        self.words.extend(&mut places[number], record);
-    }
-
-    pub fn forget(&mut self, id: ConjId) {
-        let (further, number) = id.position();
-        if let Some(place) = self.places[usize::from(further)].get_mut(number) {
-            self.words.release(std::mem::take(place));
-        }
-    }
-
-    /// Bytes in use.
-    pub fn memory(&self) -> usize {
-        let places: usize = self.places.iter().map(|places| places.capacity() * size_of::<Block>()).sum();
-        self.words.memory() + places
     }
 }
 
@@ -143,11 +106,16 @@ pub(super) fn find(list: &[u32], id: ConjId) -> Option<(usize, usize)> {
 /// Begins a record.
 pub(super) fn begin(record: &mut Vec<u32>, id: ConjId, several: bool) {
     record.clear();
-    record.extend([id.0, if several { SEVERAL } else { 0 }]);
+    record.extend([id.0, if several { SEVERAL } else { 0 }, 0, 0]);
 }
 
 /// Appends a term.
 pub(super) fn add_term(record: &mut Vec<u32>, id: PredId, predicate: &Predicate, signed: bool) {
+    if !predicate.test.accepts_missing() || predicate.over != Over::Value {
+        let mut needs = Attributes(u64::from(record[2]) | u64::from(record[3]) << 32);
+        needs.add(predicate.attribute);
+        (record[2], record[3]) = (needs.0 as u32, (needs.0 >> 32) as u32);
+    }
     let head = |code: u32| (code | if signed { SIGNED } else { 0 }) << CODE | predicate.attribute.0;
     let Some((low, high, inside)) = half_steps(predicate) else {
         return record.extend([head(PREDICATE), id.0]);
@@ -168,7 +136,7 @@ pub(super) fn finish(record: &mut [u32]) {
 
 /// A range with integer ends, in half steps, and whether inside or outside is accepted.
 fn half_steps(predicate: &Predicate) -> Option<(i32, i32, bool)> {
-    if predicate.over != crate::expr::Over::Value {
+    if predicate.over != Over::Value {
         return None;
     }
     match predicate.test {
