@@ -5,7 +5,7 @@ use super::conjunctions::ConjId;
 use super::record::{self, Records};
 use super::table::{Slot, Table};
 use crate::schema::AttrId;
-use crate::space::LeafId;
+use crate::space::{LeafId, Split};
 use rustc_hash::FxHashMap;
 
 /// More coordinates than this would make too many cells of any event.
@@ -129,6 +129,18 @@ impl Cells {
     #[inline]
     pub fn single(&self, leaf: LeafId) -> Block {
         self.singles[leaf.index()]
+    }
+
+    /// Copies the list of a leaf to the new part of it.
+    pub fn copy_single(&mut self, split: Split) -> Block {
+        let list = self.records.copy(self.singles[split.kept.index()]);
+        self.singles[split.made.index()] = list;
+        list
+    }
+
+    /// Forgets the list of a leaf.
+    pub fn release_single(&mut self, leaf: LeafId) {
+        self.records.release(std::mem::take(&mut self.singles[leaf.index()]));
     }
 
     /// Appends to a list outside of the cells.

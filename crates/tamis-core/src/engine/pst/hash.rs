@@ -8,7 +8,7 @@
 //! cell for every N of them: it looks them all up, and what it finds satisfies all access predicates already.
 //!
 //! Invariants: a conjunction is listed in exactly the cells its access predicates span, coordinates in the order of
-//! attributes; `members` of a leaf are the conjunctions with that leaf as a coordinate; no cell is empty.
+//! attributes; `members` of a leaf are the conjunctions with that leaf as one of several coordinates; no cell is empty.
 //!
 //! Cost: matching O(cells of the event + candidates), where an event of m attributes has m!/(N!(m-N)!) cells; a
 //! conjunction's record lies in up to `max_cells` cells, or in `max_spaces` leaves, twice that after splits.
@@ -45,7 +45,7 @@ use crate::space::LeafId;
 pub struct PstHash {
     base: Base,
     cells: Cells,
-    /// By leaf: the conjunctions that have it as a coordinate and are spread.
+    /// By leaf: the conjunctions that have it as one of several coordinates.
     members: Vec<Block>,
     member_lists: Blocks<u32, 1>,
     /// By leaf: how many conjunctions have it as a coordinate. Most leaves of an event lead nowhere.
@@ -156,10 +156,10 @@ impl PstHash {
             return self.cells.append(&mut self.everywhere, &record);
         }
         let axes = self.axes(id);
-        for (at, axis) in axes.iter().enumerate() {
+        for axis in &axes {
             for leaf in axis {
                 self.uses[leaf.index()] += 1;
-                if choice.spread & 1 << at != 0 {
+                if axes.len() > 1 {
                     self.member_lists.extend(&mut self.members[leaf.index()], &[id.0]);
                 }
             }
@@ -181,10 +181,10 @@ impl PstHash {
         }
         let axes = self.axes(id);
         each_path(&axes, |path| self.cells.remove(path, id));
-        for (at, axis) in axes.iter().enumerate() {
+        for axis in &axes {
             for leaf in axis {
                 self.uses[leaf.index()] -= 1;
-                if conjunction.spread & 1 << at != 0 {
+                if axes.len() > 1 {
                     self.remove_member(*leaf, id);
                 }
             }
@@ -253,11 +253,20 @@ impl PstHash {
         }
         self.make_room();
         let splits = std::mem::take(&mut self.changes.splits);
-        for split in &splits {
+        for &split in &splits {
             let members = self.member_lists.copy(self.members[split.kept.index()]);
             self.members[split.made.index()] = members;
             self.uses[split.made.index()] = self.uses[split.kept.index()];
-            // The records of the old space are copied to the cells of the new one.
+            // The records of the old space are copied to the cells of the new one: where it is the only coordinate,
+            // as they lie; then where it is one of several.
+            let list = self.cells.copy_single(split);
+            for record in Records(self.cells.words(list)) {
+                let conjunction = self.base.conjunctions.get_mut(record.conjunction);
+                conjunction.copies += 1;
+                if conjunction.copies as usize > 2 * self.max_spaces {
+                    self.crowded.push(record.conjunction);
+                }
+            }
             for at in 0..members.len() {
                 let member = ConjId(self.member_lists.get(members)[at]);
                 let (record, axes) = (self.record(member), self.axes_through(member, attribute, split.made));
@@ -268,8 +277,7 @@ impl PstHash {
                 });
                 let conjunction = self.base.conjunctions.get_mut(member);
                 conjunction.copies += copies;
-                let conjunction = *conjunction;
-                if conjunction.copies as usize > 2 * self.limit(conjunction.access) {
+                if conjunction.copies as usize > 2 * self.max_cells {
                     self.crowded.push(member);
                 }
             }
@@ -281,6 +289,10 @@ impl PstHash {
     fn apply_merges(&mut self, attribute: AttrId) {
         let merges = std::mem::take(&mut self.changes.merges);
         for merge in &merges {
+            for id in self.cells.conjunctions(self.cells.single(merge.gone)) {
+                self.base.conjunctions.get_mut(id).copies -= 1;
+            }
+            self.cells.release_single(merge.gone);
             let members = std::mem::take(&mut self.members[merge.gone.index()]);
             self.uses[merge.gone.index()] = 0;
             for at in 0..members.len() {
@@ -447,10 +459,10 @@ impl Engine for PstHash {
                 continue;
             }
             let axes = self.axes(id);
-            for (at, axis) in axes.iter().enumerate() {
+            for axis in &axes {
                 for leaf in axis {
                     uses[leaf.index()] += 1;
-                    if conjunction.spread & 1 << at != 0 {
+                    if axes.len() > 1 {
                         members[leaf.index()].push(id.0);
                     }
                 }
