@@ -196,11 +196,7 @@ impl PstBloom {
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        let fits = |ranked: &Ranked| {
-            let region = ranked.region();
-            region.is_some_and(|region| self.base.spaces.fits(ranked.attribute, region, self.max_spaces))
-        };
-        let spread = ranked.iter().position(fits);
+        let spread = ranked.iter().position(|ranked| self.base.spaces.fits(ranked, self.max_spaces));
         let access = spread.or_else(|| ranked.iter().position(Ranked::needs_presence));
         let mut order: Vec<Ranked> = access.map(|at| ranked.remove(at)).into_iter().collect();
         let (signed, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|ranked| self.signs(ranked));

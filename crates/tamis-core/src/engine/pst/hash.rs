@@ -14,10 +14,10 @@
 //! conjunction's record lies in up to `max_cells` cells, or in `max_spaces` leaves, twice that after splits.
 //!
 //! Deviations from the paper:
-//! - Wide ranges do not explode: where the cells would be more than `max_cells`, the access predicate that covers the
-//!   most leaves is dropped, and is checked like the others. The last one may cover `max_spaces` leaves; if it covers
-//!   more, the conjunction is listed under the leaf of the whole dimension. A conjunction that later splits spread over
-//!   twice as many cells is placed anew.
+//! - Wide ranges do not explode: a second access predicate is taken only if the cells are then at most `max_cells`, and
+//!   the first only if it covers at most `max_spaces` leaves; what is not taken is checked. If none can be taken, the
+//!   conjunction is listed under the leaf of a whole dimension. A conjunction that later splits spread over twice as
+//!   many cells is placed anew.
 //! - A conjunction with fewer than N usable predicates has as many coordinates as it has such predicates (the paper
 //!   uses PSTBloom for those, which is the same as one coordinate, without signatures). An event with fewer than N
 //!   attributes looks up what it has.
@@ -111,26 +111,23 @@ impl PstHash {
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        // The places of the access predicates, and how many leaves each covers.
-        let mut access: Vec<(usize, usize)> = Vec::with_capacity(self.coordinates);
+        // The places of the access predicates, and how many cells they span.
+        let (mut access, mut cells) = (Vec::with_capacity(self.coordinates), 1);
         for (at, candidate) in ranked.iter().enumerate() {
-            let region = candidate.region();
-            let count = region.and_then(|r| self.base.spaces.count(candidate.attribute, r, self.max_spaces));
-            access.extend(count.map(|count| (at, count)));
-            if access.len() == self.coordinates {
+            let limit = if access.is_empty() { self.max_spaces } else { self.max_cells / cells };
+            if access.len() == self.coordinates || limit == 0 {
                 break;
             }
-        }
-        while access.len() > 1 && access.iter().map(|(_, count)| count).product::<usize>() > self.max_cells {
-            if let Some(widest) = (0..access.len()).max_by_key(|&at| access[at].1) {
-                access.remove(widest);
+            if let Some(count) = self.base.spaces.count(candidate, limit) {
+                access.push(at);
+                cells *= count;
             }
         }
         let spread = access.len();
         if spread == 0 {
-            access.extend(ranked.iter().position(Ranked::needs_presence).map(|at| (at, 1)));
+            access.extend(ranked.iter().position(Ranked::needs_presence));
         }
-        let mut chosen: Vec<Ranked> = access.iter().rev().map(|&(at, _)| ranked.remove(at)).collect();
+        let mut chosen: Vec<Ranked> = access.iter().rev().map(|&at| ranked.remove(at)).collect();
         chosen.sort_by_key(|chosen| chosen.attribute);
         chosen.extend(ranked);
         Choice { order: chosen, access: access.len() as u8, spread: ((1 << spread) - 1) as u8 }

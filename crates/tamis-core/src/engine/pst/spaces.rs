@@ -1,5 +1,6 @@
 //! The dimensions of an engine and the predicates placed in them.
 
+use super::Ranked;
 use super::selectivity::{Selectivity, Shape};
 use crate::engine::predicates::{PredId, Predicates};
 use crate::event::Event;
@@ -91,25 +92,29 @@ impl Spaces {
         }
     }
 
-    /// How many leaves a region would cover, if not more than `limit`.
-    pub fn count(&self, attribute: AttrId, region: &Region, limit: usize) -> Option<usize> {
-        let parts = region.parts();
-        let mut count = 0;
-        if let Some(dimension) = self.dimension(attribute) {
+    /// How many leaves a predicate would cover, if not more than `limit` and if it has any.
+    pub fn count(&self, ranked: &Ranked, limit: usize) -> Option<usize> {
+        let region = ranked.region()?;
+        let mut count = region.parts();
+        if !ranked.selectivity.shape.is_points()
+            && count <= limit
+            && let Some(dimension) = self.dimension(ranked.attribute)
+        {
+            let mut leaves = 0;
             dimension.hull(region, &self.leaves, |_, _| {
-                count += 1;
-                count <= limit
+                leaves += 1;
+                leaves <= limit
             });
+            count = count.max(leaves);
         }
-        let count = count.max(parts);
         (count <= limit).then_some(count)
     }
 
-    /// Whether a region covers at most `limit` leaves.
-    pub fn fits(&self, attribute: AttrId, region: &Region, limit: usize) -> bool {
+    /// Whether a predicate covers at most `limit` leaves.
+    pub fn fits(&self, ranked: &Ranked, limit: usize) -> bool {
+        let Some(region) = ranked.region() else { return false };
         // Often the whole dimension has no more.
-        self.leaf_count(attribute) + 2 * region.parts() <= limit
-            || self.count(attribute, region, limit).is_some()
+        self.leaf_count(ranked.attribute) + 2 * region.parts() <= limit || self.count(ranked, limit).is_some()
     }
 
     /// How selective a predicate is: by the events observed in its spaces, else by its shape.
