@@ -69,7 +69,7 @@ pub static ENGINES: &[EngineInfo] = &[
         name: "pst_hash",
         description: "PSTHash: several access predicates, a hash table of the spaces of PS-Trees",
         takes: "conjunctions; others through a bounded DNF",
-        options: &["access_predicates", "max_cells", "max_spaces"],
+        options: &["access_predicates", "max_cells", "max_spaces", "long_list"],
         build: |options, limits| Ok(Box::new(PstHash::new(options, limits)?)),
     },
 ];

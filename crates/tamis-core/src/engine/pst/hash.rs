@@ -18,6 +18,8 @@
 //!   the first only if it covers at most `max_spaces` leaves; what is not taken is checked. If none can be taken, the
 //!   conjunction is listed under the leaf of a whole dimension. A conjunction that later splits spread over twice as
 //!   many cells is placed anew.
+//! - A second access predicate is taken only where the first alone leads to long lists, of `long_list` conjunctions and
+//!   more: a short list is read sooner than a cell is found. `long_list=0` takes it always, as the paper does.
 //! - A conjunction with fewer than N usable predicates has as many coordinates as it has such predicates (the paper
 //!   uses PSTBloom for those, which is the same as one coordinate, without signatures). An event with fewer than N
 //!   attributes looks up what it has.
@@ -61,6 +63,7 @@ pub struct PstHash {
     coordinates: usize,
     max_cells: usize,
     max_spaces: usize,
+    long_list: usize,
     max_dnf: usize,
 }
 
@@ -105,22 +108,26 @@ impl PstHash {
             coordinates: whole_number(options, "access_predicates", 2, 1..=MOST_COORDINATES)?,
             max_cells: whole_number(options, "max_cells", 16, 1..=1 << 20)?,
             max_spaces: whole_number(options, "max_spaces", 128, 1..=1 << 20)?,
+            long_list: whole_number(options, "long_list", 256, 0..=1 << 20)?,
             max_dnf: limits.max_dnf,
         })
     }
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        // The places of the access predicates, and how many cells they span.
-        let (mut access, mut cells) = (Vec::with_capacity(self.coordinates), 1);
-        for (at, candidate) in ranked.iter().enumerate() {
-            let limit = if access.is_empty() { self.max_spaces } else { self.max_cells / cells };
-            if access.len() == self.coordinates || limit == 0 {
-                break;
+        let first = ranked.iter().position(|ranked| self.base.spaces.fits(ranked, self.max_spaces));
+        let mut access: Vec<usize> = first.into_iter().collect();
+        let mut cells = match first {
+            Some(at) if self.coordinates > 1 && self.is_crowded(&ranked[at]) => {
+                self.base.spaces.count(&ranked[at], self.max_cells)
             }
-            if let Some(count) = self.base.spaces.count(candidate, limit) {
+            _ => None,
+        };
+        for (at, candidate) in ranked.iter().enumerate().skip(first.map_or(0, |first| first + 1)) {
+            let (Some(so_far), true) = (cells, access.len() < self.coordinates) else { break };
+            if let Some(count) = self.base.spaces.count(candidate, self.max_cells / so_far) {
                 access.push(at);
-                cells *= count;
+                cells = Some(so_far * count);
             }
         }
         let spread = access.len();
@@ -131,6 +138,12 @@ impl PstHash {
         chosen.sort_by_key(|chosen| chosen.attribute);
         chosen.extend(ranked);
         Choice { order: chosen, access: access.len() as u8, spread: ((1 << spread) - 1) as u8 }
+    }
+
+    /// Whether lists of one leaf would be long for a predicate: whether its lowest leaf has many conjunctions already.
+    fn is_crowded(&self, ranked: &Ranked) -> bool {
+        let first = self.base.spaces.first_leaf(ranked);
+        self.long_list == 0 || first.is_some_and(|leaf| self.uses[leaf.index()] as usize >= self.long_list)
     }
 
     fn place(&mut self, id: ConjId) {

@@ -117,6 +117,16 @@ impl Spaces {
         self.leaf_count(ranked.attribute) + 2 * region.parts() <= limit || self.count(ranked, limit).is_some()
     }
 
+    /// The lowest leaf of a predicate, whether or not it was placed.
+    pub fn first_leaf(&self, ranked: &Ranked) -> Option<LeafId> {
+        let mut first = None;
+        self.dimension(ranked.attribute)?.hull(ranked.region()?, &self.leaves, |leaf, _| {
+            first = Some(leaf);
+            false
+        });
+        first
+    }
+
     /// How selective a predicate is: by the events observed in its spaces, else by its shape.
     pub fn selectivity(&self, predicate: &Predicate, reach: &Reach) -> Selectivity {
         let spaces = self.dimension(predicate.attribute).map_or(0, |dimension| dimension.size().1);
