@@ -8,7 +8,7 @@ use common::generate::{event, expression};
 use common::seeded::{Draw, seed};
 use proptest::prelude::*;
 use std::num::NonZeroUsize;
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::{ENGINES, OptionValue};
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Missing, Truth};
 use tamis_core::index::{EventWeights, Id, Index, Settings, Source};
@@ -55,7 +55,13 @@ struct Checked {
 
 impl Checked {
     fn new(engine: &str, missing: Missing) -> Checked {
-        let settings = Settings { engine: engine.into(), missing, ..Settings::default() };
+        Checked::with_options(engine, &[], missing)
+    }
+
+    fn with_options(engine: &str, options: &[(&str, i64)], missing: Missing) -> Checked {
+        let options =
+            options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Int(*value))).collect();
+        let settings = Settings { engine: engine.into(), options, missing, ..Settings::default() };
         Checked { index: Index::new(settings).expect("an index"), missing, model: Vec::new() }
     }
 
@@ -236,6 +242,50 @@ fn long_histories() {
             checked.check_contents();
             assert!(checked.model.len() > 20, "the history keeps subscriptions in the index");
         }
+    }
+}
+
+/// Options that send subscriptions down the paths that are rare by default. No option changes an answer.
+const OPTIONS: &[(&str, &[(&str, i64)])] = &[
+    ("pst_bloom", &[("max_spaces", 1), ("max_signed", 0)]),
+    ("pst_bloom", &[("max_spaces", 2), ("max_signed", 1000), ("signature_bits", 1)]),
+    ("pst_bloom", &[("max_signed", 1000), ("signature_bits", 64)]),
+    ("pst_hash", &[("access_predicates", 1), ("max_spaces", 2)]),
+    ("pst_hash", &[("access_predicates", 2), ("long_list", 0), ("max_cells", 3), ("max_spaces", 1)]),
+    ("pst_hash", &[("access_predicates", 2), ("long_list", 3), ("max_cells", 1000)]),
+    ("pst_hash", &[("access_predicates", 3), ("long_list", 0), ("max_cells", 8)]),
+    ("pst_hash", &[("access_predicates", 4), ("long_list", 0), ("max_cells", 1000)]),
+];
+
+#[test]
+fn options_change_no_answer() {
+    let seed = seed();
+    println!("TAMIS_SEED={seed}");
+    let step = step(60);
+    for (at, (engine, options)) in OPTIONS.iter().enumerate() {
+        let missing = if at % 3 == 0 { Missing::False } else { Missing::Unknown };
+        let mut draw = Draw::new(seed.wrapping_add(at as u64));
+        let mut checked = Checked::with_options(engine, options, missing);
+        for round in 0..1_500 {
+            checked.apply(&draw.one(&step));
+            if round % 10 == 0 {
+                checked.check_contents();
+            }
+        }
+        checked.check_contents();
+    }
+    for engine in ENGINES {
+        let untried = |option: &&&str| {
+            !OPTIONS
+                .iter()
+                .any(|(name, options)| *name == engine.name && options.iter().any(|(o, _)| o == *option))
+        };
+        assert_eq!(
+            engine.options.iter().find(untried),
+            None,
+            "{} has an option that is not tried",
+            engine.name
+        );
     }
 }
 

@@ -196,7 +196,10 @@ impl PstBloom {
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        let spread = ranked.iter().position(|ranked| self.base.spaces.fits(ranked, self.max_spaces));
+        let crowded = self.base.conjunctions.get(id).crowded;
+        let spread = ranked
+            .iter()
+            .position(|ranked| ranked.may_spread(crowded) && self.base.spaces.fits(ranked, self.max_spaces));
         let access = spread.or_else(|| ranked.iter().position(Ranked::needs_presence));
         let mut order: Vec<Ranked> = access.map(|at| ranked.remove(at)).into_iter().collect();
         let (signed, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|ranked| self.signs(ranked));
@@ -338,6 +341,7 @@ impl PstBloom {
         while let Some(id) = self.crowded.pop() {
             let crowded = |copies| copies as usize > 2 * self.max_spaces;
             if self.base.conjunctions.contains(id) && crowded(self.base.conjunctions.get(id).copies) {
+                self.base.conjunctions.get_mut(id).crowded += 1;
                 self.unplace(id);
                 self.place(id);
             }

@@ -42,6 +42,9 @@ pub(super) struct Conjunction {
     pub signed: u32,
     /// In how many lists its record is.
     pub copies: u32,
+    /// How often splits have spread it too far. After the first time only predicates that accept single values are
+    /// spread, after the second none: so placing it anew comes to an end.
+    pub crowded: u8,
 }
 
 const FREE: Conjunction = Conjunction {
@@ -52,6 +55,7 @@ const FREE: Conjunction = Conjunction {
     spread: 0,
     signed: 0,
     copies: 0,
+    crowded: 0,
 };
 
 #[derive(Debug, Default)]

@@ -115,7 +115,10 @@ impl PstHash {
 
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
-        let first = ranked.iter().position(|ranked| self.base.spaces.fits(ranked, self.max_spaces));
+        let crowded = self.base.conjunctions.get(id).crowded;
+        let first = ranked
+            .iter()
+            .position(|ranked| ranked.may_spread(crowded) && self.base.spaces.fits(ranked, self.max_spaces));
         let mut access: Vec<usize> = first.into_iter().collect();
         let mut cells = match first {
             Some(at) if self.coordinates > 1 && self.is_crowded(&ranked[at]) => {
@@ -125,7 +128,9 @@ impl PstHash {
         };
         for (at, candidate) in ranked.iter().enumerate().skip(first.map_or(0, |first| first + 1)) {
             let (Some(so_far), true) = (cells, access.len() < self.coordinates) else { break };
-            if let Some(count) = self.base.spaces.count(candidate, self.max_cells / so_far) {
+            if candidate.may_spread(crowded)
+                && let Some(count) = self.base.spaces.count(candidate, self.max_cells / so_far)
+            {
                 access.push(at);
                 cells = Some(so_far * count);
             }
@@ -334,6 +339,7 @@ impl PstHash {
             }
             let conjunction = self.base.conjunctions.get(id);
             if conjunction.copies as usize > 2 * self.limit(conjunction.access) {
+                self.base.conjunctions.get_mut(id).crowded += 1;
                 self.unplace(id);
                 self.place(id);
             }

@@ -61,6 +61,11 @@ impl Ranked {
         }
     }
 
+    /// Whether a conjunction that was crowded so often may be spread over the leaves of the predicate.
+    fn may_spread(&self, crowded: u8) -> bool {
+        crowded == 0 || crowded == 1 && self.selectivity.shape.is_points()
+    }
+
     /// Whether an event without the attribute is out of the question.
     fn needs_presence(&self) -> bool {
         !matches!(self.reach, Reach::Everywhere)

@@ -1,0 +1,219 @@
+//! What is particular to PSTBloom and PSTHash: many values, wide ranges, fractions between integers, emptiness.
+
+mod common;
+
+use common::seeded::{Draw, seed};
+use std::num::NonZeroUsize;
+use tamis_core::engine::registry::OptionValue;
+use tamis_core::event::{JsonReader, Rows};
+use tamis_core::index::{Id, Index, Settings, Source};
+
+const ENGINES: &[(&str, &[(&str, i64)])] = &[
+    ("pst_bloom", &[]),
+    ("pst_bloom", &[("max_spaces", 8), ("max_signed", 1000)]),
+    ("pst_hash", &[]),
+    ("pst_hash", &[("long_list", 0), ("max_cells", 8), ("max_spaces", 16)]),
+    ("pst_hash", &[("long_list", 0), ("access_predicates", 3), ("max_cells", 64)]),
+];
+
+fn index(engine: &str, options: &[(&str, i64)]) -> Index {
+    let options =
+        options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Int(*value))).collect();
+    Index::new(Settings { engine: engine.into(), options, ..Settings::default() }).expect("an index")
+}
+
+fn add(index: &Index, texts: &[String], from: usize) {
+    let batch =
+        texts.iter().enumerate().map(|(n, text)| (Id::from((from + n) as i64), Source::from(text.as_str())));
+    index.add_many(batch).expect("valid expressions");
+}
+
+fn matches(index: &Index, events: &[String]) -> Vec<Vec<Id>> {
+    let schema = index.schema();
+    let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
+    events.iter().for_each(|event| reader.read(event.as_bytes(), &schema, &mut rows).expect("valid JSON"));
+    let found = index.match_rows(&schema, &rows, NonZeroUsize::new(1), true).expect("a fresh schema");
+    let ids = |row: usize| (found.offsets[row]..found.offsets[row + 1]).map(|at| found.ids.get(at as usize));
+    (0..events.len()).map(|row| ids(row).collect()).collect()
+}
+
+fn stat(index: &Index, name: &str) -> u64 {
+    index.engine_stats().into_iter().find(|(n, _)| *n == name).map_or(0, |(_, value)| value)
+}
+
+/// A number with up to two decimals, often a whole one.
+fn number(draw: &mut Draw, bound: usize) -> String {
+    let whole = draw.below(bound) as i64 - bound as i64 / 3;
+    match draw.below(3) {
+        0 => format!("{whole}.{}", ["25", "5", "75", "01"][draw.below(4)]),
+        _ => whole.to_string(),
+    }
+}
+
+fn condition(draw: &mut Draw, bound: usize) -> String {
+    let attribute = ["x", "y", "z"][draw.below(3)];
+    let (a, b) = (number(draw, bound), number(draw, bound));
+    match draw.below(8) {
+        0 => format!("{attribute} = {a}"),
+        1 => format!("{attribute} != {a}"),
+        2 => format!("{attribute} > {a}"),
+        3 => format!("{attribute} <= {a}"),
+        4 => format!("{attribute} in ({a}, {b})"),
+        5 => format!("({attribute} < {a} or {attribute} >= {b})"),
+        6 => format!("{attribute} > {a} and {attribute} < {a} + 1").replace(" + 1", ""),
+        _ => format!("{attribute} between {a} and {b}"),
+    }
+}
+
+#[test]
+fn integers_and_fractions_find_what_they_satisfy() {
+    let seed = seed();
+    println!("TAMIS_SEED={seed}");
+    for bound in [6, 60, 5_000] {
+        let mut draw = Draw::new(seed);
+        let texts: Vec<String> = (0..600)
+            .map(|_| {
+                let parts: Vec<String> =
+                    (0..1 + draw.below(3)).map(|_| condition(&mut draw, bound)).collect();
+                parts.join(" and ")
+            })
+            .collect();
+        let events: Vec<String> = (0..300)
+            .map(|_| {
+                let [x, y, z] = [(); 3].map(|()| number(&mut draw, bound));
+                format!("{{\"x\": {x}, \"y\": {y}, \"z\": {z}}}")
+            })
+            .collect();
+        let scan = index("scan", &[]);
+        add(&scan, &texts, 0);
+        let expected = matches(&scan, &events);
+        assert!(expected.iter().map(Vec::len).sum::<usize>() > 500, "matches are frequent");
+        for (engine, options) in ENGINES {
+            let index = index(engine, options);
+            add(&index, &texts, 0);
+            index.validate().expect("a sound index");
+            assert_eq!(matches(&index, &events), expected, "{engine} {options:?}");
+        }
+    }
+}
+
+/// A few wide ranges, then thousands of values that cut them into pieces: records must not multiply.
+#[test]
+fn wide_ranges_stay_bounded() {
+    let wide: Vec<String> =
+        (0..200).map(|n| format!("x between {n} and {} and y > {n}", 90_000 + n)).collect();
+    let points: Vec<String> =
+        (0..8_000).map(|n| format!("x = {} and y = {}", 200 + 7 * n, 500 + 3 * n)).collect();
+    let events: Vec<String> =
+        (0..200).map(|n| format!("{{\"x\": {}, \"y\": {}}}", 200 + 7 * n, 500 + 3 * n)).collect();
+    let scan = index("scan", &[]);
+    add(&scan, &wide, 0);
+    add(&scan, &points, wide.len());
+    let expected = matches(&scan, &events);
+    for (engine, options) in ENGINES {
+        let index = index(engine, options);
+        add(&index, &wide, 0);
+        add(&index, &points, wide.len());
+        index.validate().expect("a sound index");
+        assert_eq!(matches(&index, &events), expected, "{engine} {options:?}");
+        let records = stat(&index, "records");
+        let most = 2 * 128 * wide.len() as u64 + 2 * points.len() as u64;
+        assert!(records <= most, "{engine} {options:?}: {records} records");
+    }
+}
+
+/// Whatever came and went leaves nothing behind.
+#[test]
+fn nothing_is_left_behind() {
+    let seed = seed();
+    println!("TAMIS_SEED={seed}");
+    for (engine, options) in ENGINES {
+        let mut draw = Draw::new(seed);
+        let index = index(engine, options);
+        let texts: Vec<String> = (0..400)
+            .map(|_| format!("{} and {}", condition(&mut draw, 500), condition(&mut draw, 50)))
+            .collect();
+        add(&index, &texts, 0);
+        let mut left: Vec<i64> = (0..texts.len() as i64).collect();
+        while !left.is_empty() {
+            let id = left.swap_remove(draw.below(left.len()));
+            index.remove(&Id::from(id)).expect("a present id");
+            if left.len().is_multiple_of(40) {
+                index.validate().expect("a sound index");
+            }
+        }
+        for what in ["conjunctions", "distinct_predicates", "bounds", "inner_nodes", "records", "cells"] {
+            assert_eq!(stat(&index, what), 0, "{engine} {options:?}: {what}");
+        }
+    }
+}
+
+/// Strings that share long beginnings, and each other's beginnings.
+#[test]
+fn long_strings() {
+    let stem = "https://example.org/".repeat(40);
+    let texts: Vec<String> = (0..120)
+        .map(|n| match n % 4 {
+            0 => format!("url = '{stem}{n}'"),
+            1 => format!("url like '{}%'", &stem[..n * 6]),
+            2 => format!("url > '{}' and url < '{stem}{n}zz'", &stem[..n * 5]),
+            _ => format!("url in ('{stem}', '{}', '')", &stem[..n]),
+        })
+        .collect();
+    let events: Vec<String> = (0..120)
+        .map(|n| match n % 3 {
+            0 => format!("{{\"url\": \"{stem}{n}\"}}"),
+            1 => format!("{{\"url\": \"{}\"}}", &stem[..n * 6]),
+            _ => format!("{{\"url\": \"{}é\"}}", &stem[..n]),
+        })
+        .collect();
+    let scan = index("scan", &[]);
+    add(&scan, &texts, 0);
+    let expected = matches(&scan, &events);
+    for (engine, options) in ENGINES {
+        let index = index(engine, options);
+        add(&index, &texts, 0);
+        index.validate().expect("a sound index");
+        assert_eq!(matches(&index, &events), expected, "{engine} {options:?}");
+    }
+}
+
+/// Without history `=` leads; with one, whatever the events seldom satisfy.
+#[test]
+fn history_changes_what_leads() {
+    let points: Vec<String> = (1..=20).map(|n| format!("a = {n}")).collect();
+    let past: Vec<String> = (0..500).map(|_| "{\"a\": 99, \"b\": 1}".to_owned()).collect();
+    for engine in ["pst_bloom", "pst_hash"] {
+        let index = index(engine, &[]);
+        add(&index, &points, 0);
+        add(&index, &["a between 1 and 20 and b = 1".to_owned()], 100);
+        assert_eq!(stat(&index, "records"), 21, "{engine}: b = 1 leads, from one leaf");
+        let schema = index.schema();
+        let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
+        past.iter().for_each(|event| reader.read(event.as_bytes(), &schema, &mut rows).expect("valid JSON"));
+        index.observe_rows(&schema, &rows).expect("a fresh schema");
+        index.validate().expect("a sound index");
+        assert_eq!(stat(&index, "records"), 40, "{engine}: the range leads, from each of its leaves");
+        add(&index, &["a between 1 and 10 and b = 1".to_owned()], 200);
+        assert_eq!(stat(&index, "records"), 50, "{engine}: what is added later knows the history, too");
+        let found = matches(&index, &["{\"a\": 7, \"b\": 1}".to_owned()]);
+        assert_eq!(found, [[Id::from(6), Id::from(100), Id::from(200)]], "{engine}");
+    }
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    for (engine, option, value) in [
+        ("pst_hash", "access_predicates", OptionValue::Int(0)),
+        ("pst_hash", "access_predicates", OptionValue::Int(5)),
+        ("pst_hash", "max_cells", OptionValue::Int(-1)),
+        ("pst_bloom", "signature_bits", OptionValue::Float(4.5)),
+        ("pst_bloom", "max_spaces", OptionValue::Text("many".into())),
+        ("pst_bloom", "max_cells", OptionValue::Int(4)),
+    ] {
+        let options = [(option.to_owned(), value.clone())].into_iter().collect();
+        let error = Index::new(Settings { engine: engine.into(), options, ..Settings::default() });
+        let error = error.err().expect("an error").to_string();
+        assert!(error.contains(option), "{engine} {option}={value}: {error}");
+    }
+}
