@@ -196,8 +196,30 @@ fn history_changes_what_leads() {
         assert_eq!(stat(&index, "records"), 40, "{engine}: the range leads, from each of its leaves");
         add(&index, &["a between 1 and 10 and b = 1".to_owned()], 200);
         assert_eq!(stat(&index, "records"), 50, "{engine}: what is added later knows the history, too");
+        // An attribute that never led is counted, too.
+        add(&index, &["b = 1 and c > 5".to_owned()], 300);
         let found = matches(&index, &["{\"a\": 7, \"b\": 1}".to_owned()]);
         assert_eq!(found, [[Id::from(6), Id::from(100), Id::from(200)]], "{engine}");
+    }
+}
+
+/// Lists of neighbouring integers are one range with many leaves, and cut each other into pieces.
+#[test]
+fn neighbouring_values() {
+    let list = |from: i64, step: i64| {
+        let values: Vec<String> = (0..300).map(|n| (from + n * step).to_string()).collect();
+        format!("a in ({})", values.join(", "))
+    };
+    let mut texts: Vec<String> = (0..260).map(|n| format!("a = {}", 4 * n)).collect();
+    texts.extend([list(2, 1), list(3, 1), list(0, 2), list(1, 3), list(-5, 1)]);
+    let events: Vec<String> = (-10..400).map(|a| format!("{{\"a\": {a}}}")).collect();
+    let scan = index("scan", &[]);
+    add(&scan, &texts, 0);
+    for (engine, options) in ENGINES {
+        let index = index(engine, options);
+        add(&index, &texts, 0);
+        index.validate().expect("a sound index");
+        assert_eq!(matches(&index, &events), matches(&scan, &events), "{engine} {options:?}");
     }
 }
 

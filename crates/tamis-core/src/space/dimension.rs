@@ -158,6 +158,17 @@ impl Dimension {
             && hull_ranges(&self.texts, &region.texts, leaves, &mut each);
     }
 
+    /// How many spaces there are.
+    pub fn spaces(&self) -> usize {
+        let trees = [
+            self.numbers.as_ref().map(PsTree::spaces),
+            self.times.as_ref().map(PsTree::spaces),
+            self.texts.as_ref().map(PsTree::spaces),
+        ];
+        let singles = self.bools.iter().chain([&self.other]).filter(|leaf| **leaf != LeafId::NONE).count();
+        singles + trees.into_iter().flatten().sum::<usize>()
+    }
+
     /// Inner nodes, bounds.
     pub fn size(&self) -> (usize, usize) {
         let sizes = [

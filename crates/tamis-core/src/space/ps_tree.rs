@@ -140,6 +140,8 @@ pub struct PsTree<K> {
     first: LeafId,
     last: LeafId,
     spare: Spare,
+    /// How many leaves there are.
+    spaces: usize,
 }
 
 /// A bound beside a value that is none.
@@ -163,6 +165,7 @@ impl<K: Key> PsTree<K> {
             first: leaf,
             last: leaf,
             spare,
+            spaces: 1,
         }
     }
 
@@ -305,6 +308,7 @@ impl<K: Key> PsTree<K> {
                 self.set_above(id, made);
             }
         }
+        self.spaces += 1;
         splits.push(Split { kept, made });
         id
     }
@@ -343,6 +347,7 @@ impl<K: Key> PsTree<K> {
             }
         }
         leaves.merge(merge.kept, merge.gone, &mut self.spare);
+        self.spaces -= 1;
         if alone {
             self.remove_bound(id);
         }
@@ -560,6 +565,11 @@ impl<K: Key> PsTree<K> {
         self.free_bounds.push(id);
     }
 
+    /// How many spaces there are.
+    pub fn spaces(&self) -> usize {
+        self.spaces
+    }
+
     /// How many inner nodes and bounds there are.
     pub fn size(&self) -> (usize, usize) {
         (self.inner.len() - self.free_inner.len(), self.bounds.len() - self.free_bounds.len())
@@ -617,8 +627,8 @@ impl<K: Key> PsTree<K> {
             }
             previous = leaf;
         }
-        if expected.last() != Some(&self.last) {
-            return Err("ps-tree: the last leaf is not the last".into());
+        if expected.last() != Some(&self.last) || expected.len() != self.spaces {
+            return Err("ps-tree: the last leaf is not the last, or leaves are miscounted".into());
         }
         in_order.extend(expected);
         Ok(())

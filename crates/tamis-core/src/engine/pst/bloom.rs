@@ -5,26 +5,27 @@
 //! Idea: the most selective predicate of a conjunction is its access predicate; the conjunction is listed in each leaf
 //! that predicate covers. Each leaf also has a signature, a Bloom filter of the conjunctions one of whose other
 //! predicates covers it. An event is located in the PS-Trees of its attributes (1), the listed conjunctions whose
-//! other attributes' leaves all have signed for them are candidates (2), and those are checked (3). An attribute the
-//! event lacks has an empty signature, so most candidates fall at their first term.
+//! other attributes' leaves all have signed for them are candidates (2), and those are checked (3).
 //!
 //! Invariants: a conjunction is listed in exactly the leaves its access predicate covers, or in the leaf of a whole
 //! dimension, or, if nothing of it needs a present attribute, in the list for every event. The signature of a leaf
 //! has the bit of every conjunction one of whose signed predicates covers the leaf.
 //!
 //! Cost: matching O(event attributes + candidates); a conjunction's record lies once in every leaf its access
-//! predicate covers, `max_spaces` at most.
+//! predicate covers, `max_spaces` at most, twice that after splits.
 //!
 //! Deviations from the paper:
-//! - What is checked lies in the list (see `record`), so that a rejected candidate costs one sequential read.
+//! - What is checked lies in the list (see `record`), so that a rejected candidate costs one sequential read. Ahead of
+//!   the signatures, a filter of the attributes it needs dismisses most.
 //! - Only predicates with at most `max_signed` values (`=`, IN), or in dimensions with so few leaves, sign. A wide
 //!   range would have to sign in each of its leaves, only to let most events pass; it is left to the check, which
 //!   costs no more than a look at a signature. `max_signed=1000000` signs everything, as the paper does.
 //! - An access predicate that covers more than `max_spaces` leaves is not spread over them but leads through the leaf
-//!   of its whole dimension, and is checked. A conjunction that later splits spread over twice as many is placed anew.
+//!   of its whole dimension, and is checked. A conjunction that later splits spread over twice as many is placed anew,
+//!   first with only `=` and IN to be spread, then with nothing.
 //! - Steps 2 and 3 are taken term by term: the signature, then the check. The first that fails decides.
 //! - A signature cannot forget. Bits of removed conjunctions stay, which costs time, not truth, until as many are
-//!   stale as are not; then the dimension's signatures are made anew, as they are in double size when they fill up.
+//!   stale as are not; then the dimension's signatures are made anew, as they are in a larger size when they fill up.
 //! - Patterns, networks and quantified predicates have no spaces: they are checked, or lead through the whole
 //!   dimension. What also holds for missing values is checked.
 
@@ -217,7 +218,7 @@ impl PstBloom {
     /// there are only a few.
     fn signs(&self, ranked: &Ranked) -> bool {
         ranked.region().is_some_and(|region| {
-            let few = ranked.selectivity.shape.is_points() && region.parts() <= self.max_signed;
+            let few = ranked.selectivity.shape.points().is_some_and(|points| points <= self.max_signed);
             few || self.base.spaces.leaf_count(ranked.attribute) + 2 * region.parts() <= self.max_signed
         })
     }
@@ -241,6 +242,7 @@ impl PstBloom {
             (_, 0) => {
                 let leaf = self.whole(choice.order[0].id);
                 self.records.extend(&mut self.lists[leaf.index()], &record);
+                self.base.conjunctions.get_mut(id).copies = 1;
             }
             _ => {
                 let Self { base, lists, records, .. } = self;
@@ -319,6 +321,10 @@ impl PstBloom {
                     self.crowded.push(record.conjunction);
                 }
             }
+            // How many signed there is not known; on average, as many as in any leaf.
+            let leaves = self.base.spaces.leaf_count(ranked.attribute);
+            let signed = self.signatures.dimension(ranked.attribute);
+            signed.live += signed.live / leaves;
             let signature = self.signatures.words.copy(self.signatures.of_leaf[split.kept.index()]);
             self.signatures.of_leaf[split.made.index()] = signature;
         }
@@ -577,6 +583,7 @@ impl Engine for PstBloom {
                     let attribute = self.base.predicates.get(placements[0].0).attribute;
                     let dimension = self.base.spaces.dimension(attribute).ok_or("pst_bloom: no dimension")?;
                     expected[dimension.whole().index()].push(id);
+                    copies = 1;
                 }
                 _ => self.base.spaces.cover(self.base.predicates.get(placements[0].0), |leaf| {
                     expected[leaf.index()].push(id);

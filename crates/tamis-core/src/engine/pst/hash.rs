@@ -17,7 +17,7 @@
 //! - Wide ranges do not explode: a second access predicate is taken only if the cells are then at most `max_cells`, and
 //!   the first only if it covers at most `max_spaces` leaves; what is not taken is checked. If none can be taken, the
 //!   conjunction is listed under the leaf of a whole dimension. A conjunction that later splits spread over twice as
-//!   many cells is placed anew.
+//!   many cells is placed anew, first with only `=` and IN to be spread, then with nothing.
 //! - A second access predicate is taken only where the first alone leads to long lists, of `long_list` conjunctions and
 //!   more: a short list is read sooner than a cell is found. `long_list=0` takes it always, as the paper does.
 //! - A conjunction with fewer than N usable predicates has as many coordinates as it has such predicates (the paper
@@ -154,13 +154,15 @@ impl PstHash {
     fn place(&mut self, id: ConjId) {
         let choice = self.choose(id);
         self.base.conjunctions.reorder(id, choice.order.iter().map(|ranked| ranked.id));
+        // Every attribute has a dimension, where events can be counted, whether or not it leads.
+        for ranked in &choice.order {
+            self.base.spaces.whole(ranked.attribute);
+        }
+        self.make_room();
         let access = &choice.order[..usize::from(choice.access)];
         for (at, ranked) in access.iter().enumerate() {
             if choice.spread & 1 << at != 0 {
                 self.place_predicate(ranked);
-            } else {
-                self.base.spaces.whole(ranked.attribute);
-                self.make_room();
             }
         }
         let conjunction = self.base.conjunctions.get_mut(id);

@@ -63,7 +63,7 @@ impl Ranked {
 
     /// Whether a conjunction that was crowded so often may be spread over the leaves of the predicate.
     fn may_spread(&self, crowded: u8) -> bool {
-        crowded == 0 || crowded == 1 && self.selectivity.shape.is_points()
+        crowded == 0 || crowded == 1 && self.selectivity.shape.points().is_some()
     }
 
     /// Whether an event without the attribute is out of the question.

@@ -54,9 +54,13 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Whether single values are accepted, and no ranges.
-    pub fn is_points(self) -> bool {
-        self.rank <= Rank::OneOf
+    /// How many single values are accepted, if no ranges are.
+    pub fn points(self) -> Option<usize> {
+        match self.rank {
+            Rank::Equal => Some(1),
+            Rank::OneOf => Some(self.width as usize),
+            _ => None,
+        }
     }
 
     pub fn of(predicate: &Predicate) -> Shape {

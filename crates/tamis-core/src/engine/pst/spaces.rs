@@ -96,7 +96,8 @@ impl Spaces {
     pub fn count(&self, ranked: &Ranked, limit: usize) -> Option<usize> {
         let region = ranked.region()?;
         let mut count = region.parts();
-        if !ranked.selectivity.shape.is_points()
+        // A single value is in a single leaf; but values side by side are one part with many leaves.
+        if ranked.selectivity.shape.points() != Some(count)
             && count <= limit
             && let Some(dimension) = self.dimension(ranked.attribute)
         {
@@ -142,11 +143,18 @@ impl Spaces {
         match reach {
             Reach::Everywhere => return 1.0,
             Reach::Present => events = f64::from(self.leaves.get(dimension.whole()).events),
-            Reach::Region(region) => dimension.hull(region, &self.leaves, |leaf, all| {
-                // Of a leaf that is not cut yet, the predicate may accept anything.
-                events += f64::from(self.leaves.get(leaf).events) * if all { 1.0 } else { 0.5 };
-                true
-            }),
+            Reach::Region(region) => {
+                let mut placed = false;
+                dimension.hull(region, &self.leaves, |leaf, all| {
+                    // Of a leaf that is not cut yet, the predicate may accept anything.
+                    events += f64::from(self.leaves.get(leaf).events) * if all { 1.0 } else { 0.5 };
+                    placed = true;
+                    true
+                });
+                if !placed {
+                    events = f64::from(self.leaves.get(dimension.whole()).events) * 0.5;
+                }
+            }
         }
         events / f64::from(self.observed)
     }
@@ -177,9 +185,9 @@ impl Spaces {
         self.leaves.bound()
     }
 
-    /// How many leaves and bounds a dimension has, near enough.
+    /// How many leaves a dimension has that regions can cover, one at least.
     pub fn leaf_count(&self, attribute: AttrId) -> usize {
-        self.dimension(attribute).map_or(1, |dimension| dimension.size().1 + 1)
+        self.dimension(attribute).map_or(1, |dimension| dimension.spaces().max(1))
     }
 
     /// Checks all dimensions and how often each predicate covers each leaf. `placements` are the placed predicates
