@@ -1,14 +1,15 @@
 //! Table 3 of the PS-Tree paper (section 7.5): which of the stored intervals contain a point?
 //!
 //! The paper times 100K intervals and 100K points without saying how they are drawn. Here low ends and points are
-//! uniform over 10 million values and lengths uniform up to `--length`; by default about 10 intervals contain a point.
+//! uniform over `--values` (10 million), lengths uniform up to `--length`; by default about 10 intervals contain a point.
 //!
 //! Before anything is timed, the structures answer all points, and the scan some; every answer is compared: how many
 //! intervals, and the sum of their numbers. A wrong one ends the run. Then, on one thread, structures taking turns,
 //! the quickest of five passes counts: building, `count` over all points, and `stab` over all points, which writes
 //! down every number. The scan answers only a few hundred points; its times are scaled up to all.
 //!
-//! `cargo bench -p tamis-core --bench stabbing -- [--intervals N] [--points N] [--length N] [--quick] [--json FILE]`
+//! `cargo bench -p tamis-core --bench stabbing -- [--intervals N] [--points N] [--values N] [--length N]
+//! [--quick] [--json FILE]`
 
 mod workload;
 
@@ -31,7 +32,6 @@ const STRUCTURES: &[Structure] = &[
 const REFERENCE: &str = "PS-Tree";
 
 const PASSES: usize = 5;
-const VALUES: u64 = 10_000_000;
 /// How many points the scan answers.
 const SCANNED: usize = 200;
 
@@ -94,18 +94,21 @@ impl<S: Stabbing> Passes for S {
 struct Arguments {
     intervals: usize,
     points: usize,
+    values: u64,
     length: u64,
     json: Option<PathBuf>,
 }
 
 fn arguments() -> Arguments {
-    let mut found = Arguments { intervals: 100_000, points: 100_000, length: 2_000, json: None };
+    let mut found =
+        Arguments { intervals: 100_000, points: 100_000, values: 10_000_000, length: 2_000, json: None };
     let mut given = std::env::args().skip(1);
     while let Some(option) = given.next() {
         let mut value = || given.next().unwrap_or_else(|| usage(&option));
         match option.as_str() {
             "--intervals" => found.intervals = value().parse().unwrap_or_else(|_| usage(&option)),
             "--points" => found.points = value().parse().unwrap_or_else(|_| usage(&option)),
+            "--values" => found.values = value().parse().unwrap_or_else(|_| usage(&option)),
             "--length" => found.length = value().parse().unwrap_or_else(|_| usage(&option)),
             "--quick" => (found.intervals, found.points) = (10_000, 10_000),
             "--json" => found.json = Some(value().into()),
@@ -119,7 +122,7 @@ fn arguments() -> Arguments {
 
 fn usage(option: &str) -> ! {
     eprintln!(
-        "wrong or incomplete option {option}; known: --intervals N, --points N, --length N, --quick, --json FILE"
+        "wrong or incomplete option {option}; known: --intervals N, --points N, --values N, --length N, --quick, --json FILE"
     );
     std::process::exit(2)
 }
@@ -135,11 +138,11 @@ fn main() {
     let arguments = arguments();
     let mut random = Random::new();
     let mut interval = || {
-        let low = random.below(VALUES) as i64;
+        let low = random.below(arguments.values) as i64;
         (low, low + random.below(arguments.length + 1) as i64)
     };
     let intervals: Vec<Interval> = (0..arguments.intervals).map(|_| interval()).collect();
-    let points: Vec<i64> = (0..arguments.points).map(|_| random.below(VALUES) as i64).collect();
+    let points: Vec<i64> = (0..arguments.points).map(|_| random.below(arguments.values) as i64).collect();
     let built: Vec<Box<dyn Passes>> = STRUCTURES.iter().map(|s| (s.build)(&intervals)).collect();
     let matches = check_answers(&built, &points);
     println!(
@@ -155,6 +158,7 @@ fn main() {
     if let Some(path) = &arguments.json {
         let value = json!({
             "intervals": intervals.len(),
+            "values": arguments.values,
             "length": arguments.length,
             "points": points.len(),
             "matches": matches,

@@ -18,7 +18,13 @@ pub const FANOUT: usize = 16;
 pub trait Elements: Ord {
     /// The element at this depth, below [`FANOUT`]; `None` behind the last one.
     fn element(&self, depth: usize) -> Option<u8>;
+
+    /// The first elements, up to [`PACKED`] of them, from the highest bits down, and how many they are.
+    fn packed(&self) -> (u64, usize);
 }
+
+/// How many elements fit into a word.
+pub const PACKED: usize = 16;
 
 /// A value as a PS-Tree keeps it, and as it is asked for.
 pub trait Key: Clone {
@@ -88,6 +94,29 @@ impl Elements for i64 {
         };
         Some(if negative { 15 - element } else { element })
     }
+
+    #[inline]
+    fn packed(&self) -> (u64, usize) {
+        let (magnitude, negative) = (magnitude(*self), *self < 0);
+        let digits = digits(magnitude);
+        let left = (magnitude << (64 - 4 * digits)) >> 8 | (digits as u64 - 1) << 56;
+        let known = (2 + digits).min(PACKED);
+        let used = u64::MAX << (64 - 4 * known);
+        let (sign, rest) = if negative { (NEGATIVE, !left) } else { (POSITIVE, left) };
+        (u64::from(sign) << 60 | rest & used & (u64::MAX >> 4), known)
+    }
+}
+
+/// Packs element by element.
+fn pack(value: &Number) -> (u64, usize) {
+    let mut packed = 0;
+    for depth in 0..PACKED {
+        match value.element(depth) {
+            Some(element) => packed |= u64::from(element) << (60 - 4 * depth),
+            None => return (packed, depth),
+        }
+    }
+    (packed, PACKED)
 }
 
 /// The bits of a float, rearranged to sort as the floats do.
@@ -123,9 +152,26 @@ impl Elements for Number {
             }
         }
     }
+
+    #[inline]
+    fn packed(&self) -> (u64, usize) {
+        match self {
+            Number::Int(value) => value.packed(),
+            Number::Float(_) => pack(self),
+        }
+    }
 }
 
 impl Elements for str {
+    #[inline]
+    fn packed(&self) -> (u64, usize) {
+        let bytes = self.as_bytes();
+        let known = bytes.len().min(PACKED / 2);
+        let mut first = [0; PACKED / 2];
+        first[..known].copy_from_slice(&bytes[..known]);
+        (u64::from_be_bytes(first), 2 * known)
+    }
+
     #[inline]
     fn element(&self, depth: usize) -> Option<u8> {
         let byte = self.as_bytes().get(depth / 2)?;
@@ -179,6 +225,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn packed_elements_are_the_first(a in number(), text in ".{0,12}") {
+            let check = |elements: Vec<u8>, (packed, known): (u64, usize)| {
+                assert_eq!(known, elements.len().min(PACKED));
+                let unpacked: Vec<u8> = (0..known).map(|d| (packed >> (60 - 4 * d)) as u8 & 15).collect();
+                assert_eq!(unpacked, elements[..known]);
+                assert!(known == PACKED || packed << (4 * known) == 0);
+            };
+            check(all(&a), a.packed());
+            check(all(text.as_str()), text.as_str().packed());
+        }
+
         #[test]
         fn numbers_sort_as_their_elements(a in number(), b in number()) {
             prop_assert_eq!(a.cmp(&b), all(&a).cmp(&all(&b)), "{:?} {:?}", a, b);

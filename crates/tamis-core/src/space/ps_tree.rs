@@ -24,7 +24,7 @@
 //!   equal predicate counters, which is wrong when different predicates of equal number cover them.
 //! - A split shares the observed events evenly between both parts; copying the counter would count them twice.
 
-use super::elements::{Elements, FANOUT, Key};
+use super::elements::{Elements, FANOUT, Key, PACKED};
 use super::leaves::{LeafId, Leaves, Spare};
 use crate::expr::Cut;
 use std::cmp::Ordering;
@@ -42,6 +42,8 @@ enum Target {
 impl Link {
     const NOTHING: Link = Link(u32::MAX);
     const BOUND: u32 = 1 << 31;
+    /// At a link to an inner node: it branches at the very next element, so that its depth need not be read.
+    const DIRECT: u32 = 1 << 30;
 
     fn inner(id: u32) -> Link {
         Link(id)
@@ -56,8 +58,12 @@ impl Link {
         match self {
             Link::NOTHING => Target::Nothing,
             Link(id) if id & Link::BOUND != 0 => Target::Bound(id & !Link::BOUND),
-            Link(id) => Target::Inner(id),
+            Link(id) => Target::Inner(id & !Link::DIRECT),
         }
+    }
+
+    fn is_direct(self) -> bool {
+        self.0 & (Link::BOUND | Link::DIRECT) == Link::DIRECT
     }
 }
 
@@ -172,6 +178,7 @@ impl<K: Key> PsTree<K> {
     /// The space of a value (the paper's MatchPair).
     #[inline]
     pub fn locate(&self, value: &K::Query) -> LeafId {
+        let value = Query::new(value);
         let mut link = self.root;
         let mut depth = 0;
         loop {
@@ -179,7 +186,7 @@ impl<K: Key> PsTree<K> {
                 Target::Nothing => return self.first,
                 Target::Bound(id) => {
                     let bound = &self.bounds[id as usize];
-                    return match value.cmp(bound.value.query()) {
+                    return match value.value.cmp(bound.value.query()) {
                         Ordering::Less => bound.l,
                         Ordering::Equal => bound.e,
                         Ordering::Greater => bound.g,
@@ -187,8 +194,9 @@ impl<K: Key> PsTree<K> {
                 }
                 Target::Inner(id) => {
                     let node = &self.inner[id as usize];
-                    match self.step(node, depth, value) {
-                        Step::Down(next) => (link, depth) = (next, node.depth as usize + 1),
+                    let end = if link.is_direct() { depth } else { node.depth as usize };
+                    match self.step(node, depth, end, &value) {
+                        Step::Down(next) => (link, depth) = (next, end + 1),
                         Step::Here(id) => return self.bounds[id as usize].e,
                         Step::Beside(Neighbour::Below(id)) => return self.bounds[id as usize].g,
                         Step::Beside(Neighbour::Above(id)) => return self.bounds[id as usize].l,
@@ -199,23 +207,38 @@ impl<K: Key> PsTree<K> {
         }
     }
 
-    /// Where a value goes from an inner node, given that it agrees with the path in all elements before `depth`.
+    /// Where a value goes from an inner node that branches at `end`, given that it agrees with the path in all elements
+    /// before `depth`.
     #[inline]
-    fn step(&self, node: &Inner, depth: usize, value: &K::Query) -> Step {
-        let end = node.depth as usize;
-        for depth in depth..end {
-            match value.element(depth).cmp(&self.path_element(node, depth)) {
-                Ordering::Less => return Step::Beside(Neighbour::Above(node.lowest)),
-                Ordering::Greater => return Step::Beside(Neighbour::Below(node.highest)),
-                Ordering::Equal => {}
+    fn step(&self, node: &Inner, depth: usize, end: usize, value: &Query<'_, K::Query>) -> Step {
+        let element = if end < value.known && end - depth <= PATH {
+            // The elements between the branches, compared all at once.
+            let skipped = (1u64 << (4 * (end - depth))) - 1;
+            let (own, path) =
+                ((value.packed >> 4 >> (60 - 4 * end)) & skipped, u64::from(node.path) & skipped);
+            if own != path {
+                return Step::Beside(match own < path {
+                    true => Neighbour::Above(node.lowest),
+                    false => Neighbour::Below(node.highest),
+                });
             }
-        }
-        let Some(element) = value.element(end) else {
-            return if node.end == NONE {
-                Step::Beside(Neighbour::Above(node.lowest))
-            } else {
-                Step::Here(node.end)
+            (value.packed >> (60 - 4 * end)) as u8 & 15
+        } else {
+            for depth in depth..end {
+                match value.value.element(depth).cmp(&self.path_element(node, depth)) {
+                    Ordering::Less => return Step::Beside(Neighbour::Above(node.lowest)),
+                    Ordering::Greater => return Step::Beside(Neighbour::Below(node.highest)),
+                    Ordering::Equal => {}
+                }
+            }
+            let Some(element) = value.value.element(end) else {
+                return if node.end == NONE {
+                    Step::Beside(Neighbour::Above(node.lowest))
+                } else {
+                    Step::Here(node.end)
+                };
             };
+            element
         };
         let child = node.children[element as usize];
         if child != Link::NOTHING {
@@ -248,13 +271,14 @@ impl<K: Key> PsTree<K> {
 
     /// The bound with this value, or one beside it.
     fn find(&self, value: &K::Query) -> Result<u32, Neighbour> {
+        let value = Query::new(value);
         let mut link = self.root;
         let mut depth = 0;
         loop {
             match link.target() {
                 Target::Nothing => return Err(Neighbour::Nobody),
                 Target::Bound(id) => {
-                    return match value.cmp(self.bounds[id as usize].value.query()) {
+                    return match value.value.cmp(self.bounds[id as usize].value.query()) {
                         Ordering::Less => Err(Neighbour::Above(id)),
                         Ordering::Equal => Ok(id),
                         Ordering::Greater => Err(Neighbour::Below(id)),
@@ -262,8 +286,9 @@ impl<K: Key> PsTree<K> {
                 }
                 Target::Inner(id) => {
                     let node = &self.inner[id as usize];
-                    match self.step(node, depth, value) {
-                        Step::Down(next) => (link, depth) = (next, node.depth as usize + 1),
+                    let end = node.depth as usize;
+                    match self.step(node, depth, end, &value) {
+                        Step::Down(next) => (link, depth) = (next, end + 1),
                         Step::Here(id) => return Ok(id),
                         Step::Beside(neighbour) => return Err(neighbour),
                     }
@@ -487,7 +512,7 @@ impl<K: Key> PsTree<K> {
             match self.bounds[bound as usize].value.query().element(depth) {
                 None => branch.end = bound,
                 Some(element) => {
-                    branch.children[element as usize] = link;
+                    branch.children[element as usize] = self.aimed(link, depth + 1);
                     branch.present |= 1 << element;
                 }
             }
@@ -496,10 +521,20 @@ impl<K: Key> PsTree<K> {
         self.set_link(from, Link::inner(node));
     }
 
+    /// A link as it should be where the next element is at `depth`.
+    fn aimed(&self, link: Link, depth: usize) -> Link {
+        match link.target() {
+            Target::Inner(id) if self.inner[id as usize].depth as usize == depth => Link(id | Link::DIRECT),
+            Target::Inner(id) => Link::inner(id),
+            _ => link,
+        }
+    }
+
     fn set_link(&mut self, from: Option<(u32, u8)>, link: Link) {
         match from {
-            None => self.root = link,
+            None => self.root = self.aimed(link, 0),
             Some((node, element)) => {
+                let link = self.aimed(link, self.inner[node as usize].depth as usize + 1);
                 let node = &mut self.inner[node as usize];
                 node.children[element as usize] = link;
                 let bit = 1 << element;
@@ -652,8 +687,10 @@ impl<K: Key> PsTree<K> {
         };
         *nodes += 1;
         let branch = &self.inner[node as usize];
-        if (branch.depth as usize) < depth {
-            return Err(format!("ps-tree: branch {node} is above its parent"));
+        if (branch.depth as usize) < depth || link.is_direct() != (branch.depth as usize == depth) {
+            return Err(format!(
+                "ps-tree: branch {node} is above its parent, or its link is wrong about that"
+            ));
         }
         let sample = self.bounds[branch.lowest as usize].value.query();
         if (0..branch.depth as usize).any(|d| self.path_element(branch, d) != sample.element(d)) {
@@ -679,6 +716,23 @@ impl<K: Key> PsTree<K> {
             return Err(format!("ps-tree: branch {node} has {links} links or wrong extremes"));
         }
         Ok(())
+    }
+}
+
+/// A value on its way through the branches, its first elements at hand.
+struct Query<'q, Q: ?Sized> {
+    value: &'q Q,
+    packed: u64,
+    /// How many elements are packed.
+    known: usize,
+}
+
+impl<'q, Q: Elements + ?Sized> Query<'q, Q> {
+    #[inline]
+    fn new(value: &'q Q) -> Query<'q, Q> {
+        let (packed, known) = value.packed();
+        debug_assert!(known <= PACKED);
+        Query { value, packed, known }
     }
 }
 
