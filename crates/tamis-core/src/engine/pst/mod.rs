@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `bloom` | one access predicate, Bloom signatures in the leaves: PSTBloom |
 //! | `hash` | several access predicates, a hash table of their spaces: PSTHash |
+//! | `signatures` | who may have a predicate that covers a leaf? |
 //! | `spaces` | which dimensions are there, and what is placed in them? |
 //! | `selectivity` | which predicates are worth looking for first? |
 //! | `conjunctions` | what are subscriptions made of? |
@@ -21,6 +22,7 @@ mod conjunctions;
 mod hash;
 mod record;
 mod selectivity;
+mod signatures;
 mod spaces;
 mod table;
 
