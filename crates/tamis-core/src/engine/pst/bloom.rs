@@ -140,6 +140,8 @@ impl PstBloom {
     fn place(&mut self, id: ConjId) {
         let choice = self.choose(id);
         self.base.conjunctions.reorder(id, choice.order.iter().map(|ranked| ranked.id));
+        self.base.know_attributes(&choice.order);
+        self.make_room();
         let conjunction = self.base.conjunctions.get_mut(id);
         (conjunction.access, conjunction.spread) = (choice.access, choice.spread);
         conjunction.signed = choice.signed;

@@ -154,10 +154,7 @@ impl PstHash {
     fn place(&mut self, id: ConjId) {
         let choice = self.choose(id);
         self.base.conjunctions.reorder(id, choice.order.iter().map(|ranked| ranked.id));
-        // Every attribute has a dimension, where events can be counted, whether or not it leads.
-        for ranked in &choice.order {
-            self.base.spaces.whole(ranked.attribute);
-        }
+        self.base.know_attributes(&choice.order);
         self.make_room();
         let access = &choice.order[..usize::from(choice.access)];
         for (at, ranked) in access.iter().enumerate() {

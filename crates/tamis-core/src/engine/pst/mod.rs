@@ -88,6 +88,13 @@ impl Base {
         ranked
     }
 
+    /// Gives every attribute a dimension, where events can be counted, whether or not its predicates have spaces.
+    fn know_attributes(&mut self, predicates: &[Ranked]) {
+        for ranked in predicates {
+            self.spaces.whole(ranked.attribute);
+        }
+    }
+
     /// Whether an event satisfies all predicates of a conjunction.
     fn satisfies(&self, event: &Event<'_>, id: ConjId) -> bool {
         self.conjunctions.predicates(id).all(|predicate| self.predicates.get(predicate).holds(event))
