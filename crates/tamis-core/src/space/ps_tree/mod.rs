@@ -212,7 +212,7 @@ impl<K: Key> PsTree<K> {
 
     /// Where a value goes from an inner node that branches at `end`, given that it agrees with the path in all elements
     /// before `depth`.
-    #[inline]
+    #[inline(always)]
     fn step(&self, node: &Inner, depth: usize, end: usize, value: &Query<'_, K::Query>) -> Step {
         let element = if end < value.known && end - depth <= PATH {
             // The elements between the branches, compared all at once.
