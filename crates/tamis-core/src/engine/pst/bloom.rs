@@ -34,7 +34,7 @@ use super::conjunctions::ConjId;
 use super::record::{self, Attributes, HalfSteps, Records};
 use super::signatures::{Place, Signatures, Signed};
 use super::spaces::Changes;
-use super::{Base, Ranked, Seen, whole_number};
+use super::{Asking, Base, Choice, Found, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
 use crate::engine::registry::Options;
 use crate::engine::{Engine, Scratch, SubId};
@@ -62,15 +62,6 @@ pub struct PstBloom {
     max_dnf: usize,
 }
 
-/// How the predicates of a conjunction are to be used.
-struct Choice {
-    /// The access predicate, then the signed ones, then the rest.
-    order: Vec<Ranked>,
-    access: u8,
-    spread: u8,
-    signed: u32,
-}
-
 /// What a thread needs to match.
 #[derive(Default)]
 struct BloomScratch {
@@ -78,17 +69,8 @@ struct BloomScratch {
     /// By attribute: the signature of the event's leaf.
     signs: Vec<Block>,
     located: Vec<(AttrId, (Located, LeafId))>,
-    visits: Vec<Visit>,
+    found: Vec<Found>,
     seen: Seen,
-}
-
-/// A list to visit.
-struct Visit {
-    list: Block,
-    /// Whether its leaf is exact.
-    exact: bool,
-    /// Read ahead of time, so that the list is at hand when its turn comes.
-    touched: u32,
 }
 
 impl PstBloom {
@@ -155,7 +137,7 @@ impl PstBloom {
         match (choice.access, choice.spread) {
             (0, _) => self.records.extend(&mut self.everywhere, &record),
             (_, 0) => {
-                let leaf = self.whole(choice.order[0].id);
+                let leaf = self.base.spaces.whole(choice.order[0].attribute);
                 self.records.extend(&mut self.lists[leaf.index()], &record);
                 self.base.conjunctions.get_mut(id).copies = 1;
             }
@@ -183,7 +165,8 @@ impl PstBloom {
         match (conjunction.access, conjunction.spread) {
             (0, _) => remove_record(&mut self.records, &mut self.everywhere, id),
             (_, 0) => {
-                let leaf = self.whole(placements[0].0);
+                let attribute = self.base.predicates.get(placements[0].0).attribute;
+                let leaf = self.base.spaces.whole(attribute);
                 remove_record(&mut self.records, &mut self.lists[leaf.index()], id);
             }
             _ => {
@@ -205,12 +188,6 @@ impl PstBloom {
                 self.apply_merges();
             }
         }
-    }
-
-    fn whole(&mut self, predicate: PredId) -> LeafId {
-        let leaf = self.base.spaces.whole(self.base.predicates.get(predicate).attribute);
-        self.make_room();
-        leaf
     }
 
     fn make_room(&mut self) {
@@ -395,14 +372,14 @@ impl Engine for PstBloom {
 
     fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
         let Some(scratch) = scratch.downcast_mut() else { return };
-        let BloomScratch { steps, located, signs, visits, seen } = scratch;
+        let BloomScratch { steps, located, signs, found, seen } = scratch;
         let attributes = event.attributes();
         steps.begin(attributes);
         seen.begin_event();
         signs.resize(attributes, self.signatures.nobody);
-        visits.clear();
+        found.clear();
         located.clear();
-        visits.push(Visit { list: self.everywhere, exact: true, touched: 0 });
+        found.push(Found::new(self.everywhere, true));
         // Step 1: the leaves of the event. Each loop reads what the one before found, for all attributes: so the
         // memory is waited for once, not once an attribute.
         let mut present = Attributes::default();
@@ -424,37 +401,21 @@ impl Engine for PstBloom {
             }
             for (leaf, exact) in [(located.leaf, located.exact), (located.second, false), (whole, true)] {
                 if leaf != LeafId::NONE && !self.lists[leaf.index()].is_empty() {
-                    visits.push(Visit { list: self.lists[leaf.index()], exact, touched: 0 });
+                    found.push(Found::new(self.lists[leaf.index()], exact));
                 }
             }
         }
-        for visit in visits.iter_mut() {
-            visit.touched = self.records.get(visit.list).first().copied().unwrap_or(0);
+        for list in found.iter_mut() {
+            list.touched = self.records.get(list.list).first().copied().unwrap_or(0);
         }
-        for &Visit { list, exact, .. } in visits.iter() {
-            for record in Records(self.records.get(list)) {
-                if !record.needs.may_be_within(present) {
-                    continue;
-                }
-                let id = record.conjunction;
-                // Steps 2 and 3, term by term: the signature of its leaf, then the check. Where a fraction led, the
-                // access predicate is in doubt as well.
-                let place = Place::of(id);
-                let signed = |attribute: u32| {
-                    signs.get(attribute as usize).is_some_and(|sign| self.signatures.has(*sign, place))
-                };
-                let holds = match exact {
-                    true => record::holds(record.terms, steps, event, &self.base.predicates, signed),
-                    false => self.base.satisfies(event, id),
-                };
-                if !holds {
-                    continue;
-                }
-                let sub = self.base.conjunctions.owner(id);
-                if exact && !record.several || seen.first_time(sub) {
-                    matches.push(sub);
-                }
-            }
+        // Steps 2 and 3, term by term: the signature of its leaf, then the check.
+        let asking = Asking { event, present, steps };
+        let signed = |id: ConjId, attribute: u32| {
+            let sign = signs.get(attribute as usize);
+            sign.is_some_and(|sign| self.signatures.has(*sign, Place::of(id)))
+        };
+        for &Found { list, exact, .. } in found.iter() {
+            self.base.check(self.records.get(list), exact, &asking, signed, seen, matches);
         }
         for cell in event.cells() {
             signs[cell.attribute.index()] = self.signatures.nobody;

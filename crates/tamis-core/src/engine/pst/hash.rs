@@ -32,7 +32,7 @@ use super::cells::{Asked, Cells, Coordinate, MOST_COORDINATES, each_path};
 use super::conjunctions::ConjId;
 use super::record::{self, Attributes, HalfSteps, Records};
 use super::spaces::Changes;
-use super::{Base, Ranked, Seen, whole_number};
+use super::{Asking, Base, Choice, Found, Ranked, Seen, whole_number};
 use crate::engine::predicates::PredId;
 use crate::engine::registry::Options;
 use crate::engine::{Engine, Scratch, SubId};
@@ -67,13 +67,6 @@ pub struct PstHash {
     max_dnf: usize,
 }
 
-/// How the predicates of a conjunction are to be used: access predicates first, in the order of attributes.
-struct Choice {
-    order: Vec<Ranked>,
-    access: u8,
-    spread: u8,
-}
-
 /// What a thread needs to match.
 #[derive(Default)]
 struct HashScratch {
@@ -82,14 +75,6 @@ struct HashScratch {
     asked: Vec<Asked>,
     found: Vec<Found>,
     seen: Seen,
-}
-
-/// A list of the event.
-struct Found {
-    list: Block,
-    exact: bool,
-    /// Read ahead of time, so that the list is at hand when its turn comes.
-    touched: u32,
 }
 
 impl PstHash {
@@ -113,6 +98,7 @@ impl PstHash {
         })
     }
 
+    /// The access predicates come in the order of attributes.
     fn choose(&self, id: ConjId) -> Choice {
         let mut ranked = self.base.ranked(id);
         let crowded = self.base.conjunctions.get(id).crowded;
@@ -142,7 +128,8 @@ impl PstHash {
         let mut chosen: Vec<Ranked> = access.iter().rev().map(|&at| ranked.remove(at)).collect();
         chosen.sort_by_key(|chosen| chosen.attribute);
         chosen.extend(ranked);
-        Choice { order: chosen, access: access.len() as u8, spread: ((1 << spread) - 1) as u8 }
+        let spread = ((1 << spread) - 1) as u8;
+        Choice { order: chosen, access: access.len() as u8, spread, signed: 0 }
     }
 
     /// Whether lists of one leaf would be long for a predicate: whether its lowest leaf has many conjunctions already.
@@ -397,42 +384,29 @@ impl Engine for PstHash {
             for (leaf, exact) in [(located.leaf, located.exact), (located.second, false)] {
                 if leaf != LeafId::NONE && self.uses[leaf.index()] > 0 {
                     coordinates.push(Coordinate { attribute, leaf, exact });
-                    found.push(Found { list: self.cells.single(leaf), exact, touched: 0 });
+                    found.push(Found::new(self.cells.single(leaf), exact));
                 }
             }
             if self.uses[whole.index()] > 0 {
-                found.push(Found { list: self.cells.single(whole), exact: true, touched: 0 });
+                found.push(Found::new(self.cells.single(whole), true));
             }
         }
         // Step 2: its cells. Each loop reads what the one before found, for all cells, so that the waits for memory
         // overlap.
         coordinates.sort_unstable_by_key(|coordinate| coordinate.attribute);
         self.cells.ask(coordinates, &self.lengths, asked);
-        found.push(Found { list: self.everywhere, exact: true, touched: 0 });
+        found.push(Found::new(self.everywhere, true));
         for asked in asked.iter() {
             let list = self.cells.answer(*asked);
-            found.extend(list.map(|list| Found { list, exact: asked.exact, touched: 0 }));
+            found.extend(list.map(|list| Found::new(list, asked.exact)));
         }
         for cell in found.iter_mut() {
             cell.touched = self.cells.words(cell.list).first().copied().unwrap_or(0);
         }
-        // Step 3: the check. Where a fraction led, the access predicates are in doubt as well.
+        // Step 3: the check.
+        let asking = Asking { event, present, steps };
         for &Found { list, exact, .. } in found.iter() {
-            for record in Records(self.cells.words(list)) {
-                if !record.needs.may_be_within(present) {
-                    continue;
-                }
-                let holds = match exact {
-                    true => record::holds(record.terms, steps, event, &self.base.predicates, |_| true),
-                    false => self.base.satisfies(event, record.conjunction),
-                };
-                if holds {
-                    let sub = self.base.conjunctions.owner(record.conjunction);
-                    if exact && !record.several || seen.first_time(sub) {
-                        matches.push(sub);
-                    }
-                }
-            }
+            self.base.check(self.cells.words(list), exact, &asking, |_, _| true, seen, matches);
         }
     }
 

@@ -35,7 +35,9 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::schema::AttrId;
 use crate::space::{Reach, Region};
+use blocks::Block;
 use conjunctions::{ConjId, Conjunctions};
+use record::{Attributes, HalfSteps, Records};
 use selectivity::Selectivity;
 use spaces::Spaces;
 
@@ -100,6 +102,39 @@ impl Base {
         self.conjunctions.predicates(id).all(|predicate| self.predicates.get(predicate).holds(event))
     }
 
+    /// Appends the subscriptions whose records in a list the event satisfies. `signed` is asked about a conjunction
+    /// and the attributes of its signed terms.
+    #[inline(always)]
+    fn check(
+        &self,
+        records: &[u32],
+        exact: bool,
+        asking: &Asking<'_>,
+        signed: impl Fn(ConjId, u32) -> bool,
+        seen: &mut Seen,
+        matches: &mut Vec<SubId>,
+    ) {
+        for record in Records(records) {
+            if !record.needs.may_be_within(asking.present) {
+                continue;
+            }
+            let id = record.conjunction;
+            let holds = match exact {
+                true => {
+                    let signed = |attribute| signed(id, attribute);
+                    record::holds(record.terms, asking.steps, asking.event, &self.predicates, signed)
+                }
+                false => self.satisfies(asking.event, id),
+            };
+            if holds {
+                let sub = self.conjunctions.owner(id);
+                if exact && !record.several || seen.first_time(sub) {
+                    matches.push(sub);
+                }
+            }
+        }
+    }
+
     /// The predicates of a conjunction with whether each is placed in the spaces.
     fn placements(&self, id: ConjId) -> impl Iterator<Item = (PredId, bool)> + '_ {
         let conjunction = *self.conjunctions.get(id);
@@ -147,6 +182,38 @@ impl Base {
             ("bounds", bounds as u64),
         ]
     }
+}
+
+/// How the predicates of a conjunction are to be used.
+struct Choice {
+    /// The access predicates, then the signed ones, then the rest.
+    order: Vec<Ranked>,
+    /// As in [`conjunctions::Conjunction`].
+    access: u8,
+    spread: u8,
+    signed: u32,
+}
+
+/// A list that an event leads to.
+struct Found {
+    list: Block,
+    /// Whether its leaves are; otherwise the access predicates are in doubt as well.
+    exact: bool,
+    /// Read ahead of time, so that the list is at hand when its turn comes.
+    touched: u32,
+}
+
+impl Found {
+    fn new(list: Block, exact: bool) -> Found {
+        Found { list, exact, touched: 0 }
+    }
+}
+
+/// An event, as far as records ask about it.
+struct Asking<'e> {
+    event: &'e Event<'e>,
+    present: Attributes,
+    steps: &'e HalfSteps,
 }
 
 /// Which subscriptions were found already, for those that several lists or conjunctions lead to.
