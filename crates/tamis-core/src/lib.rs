@@ -12,6 +12,7 @@
 //! # Ok::<(), tamis_core::Error>(())
 //! ```
 
+mod blocks;
 pub mod engine;
 mod error;
 pub mod event;

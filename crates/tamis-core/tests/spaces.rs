@@ -118,7 +118,7 @@ impl Model {
         );
         for leaf in all {
             let covering = self.list(leaf).len();
-            assert_eq!(self.leaves.get(leaf).predicates as usize, covering, "the counter of {leaf:?}");
+            assert_eq!(self.leaves.predicates(leaf) as usize, covering, "the counter of {leaf:?}");
         }
         for value in values {
             let located = self.dimension.locate(*value);

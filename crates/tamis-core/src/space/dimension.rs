@@ -105,7 +105,7 @@ impl Dimension {
                 if *leaf == LeafId::NONE {
                     *leaf = leaves.make();
                 }
-                leaves.get_mut(*leaf).predicates += 1;
+                leaves.cover(*leaf);
             }
         }
         self.rounded += u32::from(region.rounded);
@@ -118,7 +118,7 @@ impl Dimension {
         unplace_ranges(&mut self.texts, &region.texts, leaves, merges);
         for (leaf, wanted) in self.bools.iter().zip(region.bools).chain([(&self.other, region.other)]) {
             if wanted {
-                leaves.get_mut(*leaf).predicates -= 1;
+                leaves.uncover(*leaf);
             }
         }
         self.rounded -= u32::from(region.rounded);
@@ -211,7 +211,7 @@ fn place_ranges<K: Key>(
     let tree = tree.get_or_insert_with(|| PsTree::new(leaves));
     for range in ranges {
         let ends = tree.place(range, leaves, splits);
-        leaves.change_between(ends, |leaf| leaf.predicates += 1);
+        leaves.cover_between(ends, 1);
     }
 }
 
@@ -223,7 +223,7 @@ fn unplace_ranges<K: Key>(
 ) {
     let Some(tree) = tree else { return };
     for range in ranges {
-        leaves.change_between(tree.ends(range), |leaf| leaf.predicates -= 1);
+        leaves.cover_between(tree.ends(range), -1);
         tree.unplace(range, leaves, merges);
     }
 }

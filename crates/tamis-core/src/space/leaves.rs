@@ -22,20 +22,20 @@ pub struct Leaf {
     pub previous: LeafId,
     /// The neighbouring space above.
     pub next: LeafId,
-    /// How many predicates cover the space.
-    pub predicates: u32,
     /// How many observed events fell into the space.
     pub events: u32,
 }
 
 impl Leaf {
-    const LONE: Leaf = Leaf { previous: LeafId::NONE, next: LeafId::NONE, predicates: 0, events: 0 };
+    const LONE: Leaf = Leaf { previous: LeafId::NONE, next: LeafId::NONE, events: 0 };
 }
 
 /// A store of leaves.
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
     leaves: Vec<Leaf>,
+    /// By leaf: how many predicates cover the space. All that counting needs, so it lies by itself.
+    predicates: Vec<u32>,
     /// How many of them stand for a space.
     live: usize,
 }
@@ -61,6 +61,7 @@ impl Spare {
         let count = self.given.clamp(1, Spare::MOST);
         self.given += count;
         leaves.leaves.resize((start + count) as usize, Leaf::LONE);
+        leaves.predicates.resize((start + count) as usize, 0);
         self.numbers.extend((start + 1..start + count).rev().map(LeafId));
         LeafId(start)
     }
@@ -80,6 +81,7 @@ impl Leaves {
     pub(super) fn make_in(&mut self, spare: &mut Spare) -> LeafId {
         let id = spare.take(self);
         self.leaves[id.index()] = Leaf::LONE;
+        self.predicates[id.index()] = 0;
         self.live += 1;
         id
     }
@@ -106,13 +108,32 @@ impl Leaves {
         }
     }
 
-    /// Changes the leaves from one to another above it, both included.
-    pub(super) fn change_between(&mut self, (first, last): (LeafId, LeafId), change: impl Fn(&mut Leaf)) {
+    /// How many predicates cover a leaf.
+    #[inline]
+    pub fn predicates(&self, id: LeafId) -> u32 {
+        self.predicates[id.index()]
+    }
+
+    /// Counts one more predicate that covers a leaf.
+    pub fn cover(&mut self, id: LeafId) {
+        self.predicates[id.index()] += 1;
+    }
+
+    /// Counts one predicate less.
+    pub fn uncover(&mut self, id: LeafId) {
+        self.predicates[id.index()] -= 1;
+    }
+
+    /// Counts a predicate that covers the leaves from one to another above it, both included.
+    pub(super) fn cover_between(&mut self, (first, last): (LeafId, LeafId), by: i32) {
         let mut at = first;
-        change(self.get_mut(at));
-        while at != last {
-            at = self.get(at).next;
-            change(self.get_mut(at));
+        loop {
+            let count = &mut self.predicates[at.index()];
+            *count = count.wrapping_add_signed(by);
+            if at == last {
+                return;
+            }
+            at = self.leaves[at.index()].next;
         }
     }
 
@@ -130,8 +151,8 @@ impl Leaves {
     pub(super) fn split(&mut self, kept: LeafId, spare: &mut Spare) -> LeafId {
         let made = self.make_in(spare);
         let old = *self.get(kept);
-        *self.get_mut(made) =
-            Leaf { previous: kept, next: old.next, predicates: old.predicates, events: old.events / 2 };
+        *self.get_mut(made) = Leaf { previous: kept, next: old.next, events: old.events / 2 };
+        self.predicates[made.index()] = self.predicates[kept.index()];
         if old.next != LeafId::NONE {
             self.get_mut(old.next).previous = made;
         }
@@ -156,6 +177,6 @@ impl Leaves {
 
     /// Bytes in use.
     pub fn memory(&self) -> usize {
-        self.leaves.capacity() * size_of::<Leaf>()
+        self.leaves.capacity() * size_of::<Leaf>() + self.predicates.capacity() * size_of::<u32>()
     }
 }

@@ -7,6 +7,7 @@
 use super::leaves::{LeafId, Leaves};
 use super::ps_tree::{PsTree, Range};
 use super::{DynamicStabbing, Stabbing};
+use crate::blocks::{Block, Blocks};
 use crate::expr::Cut;
 use rustc_hash::FxHashMap;
 
@@ -15,8 +16,9 @@ use rustc_hash::FxHashMap;
 pub struct PsStabbing {
     tree: PsTree<i64>,
     leaves: Leaves,
-    /// By leaf: the numbers of the intervals that cover it.
-    lists: Vec<Vec<u32>>,
+    /// By leaf: the intervals that cover it.
+    lists: Vec<Block>,
+    numbers: Blocks<u32, 4>,
     intervals: FxHashMap<u32, (i64, i64)>,
 }
 
@@ -32,39 +34,61 @@ impl PsStabbing {
         self.leaves.between(self.tree.ends(range), |leaf| cover.push(leaf));
         cover
     }
+
+    /// The numbers of the intervals that cover a leaf.
+    fn list(&self, leaf: LeafId) -> &[u32] {
+        self.numbers.get(self.lists[leaf.index()])
+    }
 }
 
 impl Stabbing for PsStabbing {
     fn build(intervals: &[(i64, i64)]) -> PsStabbing {
         let mut leaves = Leaves::default();
         let tree = PsTree::new(&mut leaves);
-        let mut index = PsStabbing { tree, leaves, lists: vec![Vec::new()], intervals: FxHashMap::default() };
-        // With all cuts made first, no list is copied.
+        let mut index = PsStabbing {
+            tree,
+            leaves,
+            lists: Vec::new(),
+            numbers: Blocks::default(),
+            intervals: FxHashMap::default(),
+        };
+        // With all cuts made first, no list is copied; with all covered leaves counted first, no list is moved.
         let mut splits = Vec::new();
         for interval in intervals {
             index.tree.place(&range(*interval), &mut index.leaves, &mut splits);
         }
-        index.lists.resize(index.leaves.bound(), Vec::new());
-        for (number, interval) in intervals.iter().enumerate() {
-            index.list(number as u32, *interval);
+        for interval in intervals {
+            index.leaves.cover_between(index.tree.ends(&range(*interval)), 1);
         }
+        index.lists.resize(index.leaves.bound(), Block::EMPTY);
+        let PsStabbing { tree, leaves, lists, numbers, .. } = &mut index;
+        leaves.between(tree.ends(&(None, None)), |leaf| {
+            lists[leaf.index()] = numbers.make(leaves.predicates(leaf) as usize);
+        });
+        let mut filled = vec![0; lists.len()];
+        for (interval, number) in intervals.iter().zip(0..) {
+            leaves.between(tree.ends(&range(*interval)), |leaf| {
+                numbers.get_mut(lists[leaf.index()])[filled[leaf.index()]] = number;
+                filled[leaf.index()] += 1;
+            });
+        }
+        index.intervals = (0..).zip(intervals.iter().copied()).collect();
         index
     }
 
     fn stab(&self, point: i64, found: &mut Vec<u32>) {
-        found.extend_from_slice(&self.lists[self.tree.locate(&point).index()]);
+        found.extend_from_slice(self.list(self.tree.locate(&point)));
     }
 
     fn count(&self, point: i64) -> usize {
-        self.leaves.get(self.tree.locate(&point)).predicates as usize
+        self.leaves.predicates(self.tree.locate(&point)) as usize
     }
 
     fn memory(&self) -> usize {
-        let lists: usize = self.lists.iter().map(|list| list.capacity() * size_of::<u32>()).sum();
         self.tree.memory()
             + self.leaves.memory()
-            + self.lists.capacity() * size_of::<Vec<u32>>()
-            + lists
+            + self.lists.capacity() * size_of::<Block>()
+            + self.numbers.memory()
             + self.intervals.capacity() * (size_of::<(u32, (i64, i64))>() + 1)
     }
 
@@ -76,10 +100,10 @@ impl Stabbing for PsStabbing {
             self.cover(&range(*interval)).into_iter().for_each(|leaf| expected[leaf.index()].push(*number));
         }
         for leaf in leaves {
-            let (mut wanted, mut found) = (expected[leaf.index()].clone(), self.lists[leaf.index()].clone());
+            let (mut wanted, mut found) = (expected[leaf.index()].clone(), self.list(leaf).to_vec());
             wanted.sort_unstable();
             found.sort_unstable();
-            if wanted != found || self.leaves.get(leaf).predicates as usize != found.len() {
+            if wanted != found || self.leaves.predicates(leaf) as usize != found.len() {
                 return Err(format!("ps stabbing: leaf {} lists {found:?}, should {wanted:?}", leaf.0));
             }
         }
@@ -87,26 +111,19 @@ impl Stabbing for PsStabbing {
     }
 }
 
-impl PsStabbing {
-    /// Lists an interval whose cuts have been made.
-    fn list(&mut self, number: u32, interval: (i64, i64)) {
-        self.intervals.insert(number, interval);
-        for leaf in self.cover(&range(interval)) {
-            self.lists[leaf.index()].push(number);
-            self.leaves.get_mut(leaf).predicates += 1;
-        }
-    }
-}
-
 impl DynamicStabbing for PsStabbing {
     fn insert(&mut self, number: u32, interval: (i64, i64)) {
         let mut splits = Vec::new();
         self.tree.place(&range(interval), &mut self.leaves, &mut splits);
-        self.lists.resize(self.leaves.bound(), Vec::new());
+        self.lists.resize(self.leaves.bound(), Block::EMPTY);
         for split in splits {
-            self.lists[split.made.index()] = self.lists[split.kept.index()].clone();
+            self.lists[split.made.index()] = self.numbers.copy(self.lists[split.kept.index()]);
         }
-        self.list(number, interval);
+        self.intervals.insert(number, interval);
+        for leaf in self.cover(&range(interval)) {
+            self.numbers.extend(&mut self.lists[leaf.index()], &[number]);
+            self.leaves.cover(leaf);
+        }
     }
 
     fn remove(&mut self, number: u32, interval: (i64, i64)) {
@@ -116,13 +133,16 @@ impl DynamicStabbing for PsStabbing {
         self.intervals.remove(&number);
         let range = range(interval);
         for leaf in self.cover(&range) {
-            self.lists[leaf.index()].retain(|other| *other != number);
-            self.leaves.get_mut(leaf).predicates -= 1;
+            let at = self.list(leaf).iter().position(|other| *other == number);
+            if let Some(at) = at {
+                self.numbers.cut_out(&mut self.lists[leaf.index()], at, 1);
+            }
+            self.leaves.uncover(leaf);
         }
         let mut merges = Vec::new();
         self.tree.unplace(&range, &mut self.leaves, &mut merges);
         for merge in merges {
-            self.lists[merge.gone.index()] = Vec::new();
+            self.numbers.release(std::mem::take(&mut self.lists[merge.gone.index()]));
         }
     }
 }

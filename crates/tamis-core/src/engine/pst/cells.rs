@@ -1,9 +1,9 @@
 //! The cells of PSTHash: which conjunctions does a combination of leaves lead to?
 
-use super::blocks::{Block, Blocks};
 use super::conjunctions::ConjId;
 use super::record::{self, Records};
 use super::table::{Slot, Table};
+use crate::blocks::{Block, Blocks};
 use crate::schema::AttrId;
 use crate::space::{LeafId, Split};
 use rustc_hash::FxHashMap;

@@ -4,7 +4,7 @@
 //! subscription that is one conjunction, needs no look-up to name it. Further ones, from disjunctions, have numbers
 //! from [`ConjId::FURTHER`] on.
 
-use super::blocks::{Block, Blocks};
+use crate::blocks::{Block, Blocks};
 use crate::engine::SubId;
 use crate::engine::predicates::{PredId, Predicates};
 use crate::error::{Error, Result};

@@ -27,12 +27,12 @@
 //! - Patterns, networks and quantified predicates have no leaves: they are checked, or lead through the whole
 //!   dimension. What also holds for missing values is checked.
 
-use super::blocks::{Block, Blocks};
 use super::cells::{Asked, Cells, Coordinate, MOST_COORDINATES, each_path};
 use super::conjunctions::ConjId;
 use super::record::{self, Attributes, HalfSteps, Records};
 use super::spaces::Changes;
 use super::{Asking, Base, Choice, Found, Ranked, Seen, whole_number};
+use crate::blocks::{Block, Blocks};
 use crate::engine::predicates::PredId;
 use crate::engine::registry::Options;
 use crate::engine::{Engine, Scratch, SubId};

@@ -12,10 +12,8 @@
 //! | `selectivity` | which predicates are worth looking for first? |
 //! | `conjunctions` | what are subscriptions made of? |
 //! | `record` | what does a list hold of a conjunction, and how is it checked? |
-//! | `blocks` | how do millions of lists share an array? |
 //! | `cells`, `table` | how are the many cells of an event looked up at once? |
 
-mod blocks;
 mod bloom;
 mod cells;
 mod conjunctions;
@@ -31,11 +29,11 @@ pub use hash::PstHash;
 
 use super::SubId;
 use super::predicates::{PredId, Predicates};
+use crate::blocks::Block;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::schema::AttrId;
 use crate::space::{Reach, Region};
-use blocks::Block;
 use conjunctions::{ConjId, Conjunctions};
 use record::{Attributes, HalfSteps, Records};
 use selectivity::Selectivity;

@@ -216,7 +216,7 @@ impl Spaces {
                 self.cover(predicates.get(PredId(at as u32)), |leaf| covering[leaf.index()] += 1);
             }
         }
-        match all.iter().find(|leaf| self.leaves.get(**leaf).predicates != covering[leaf.index()]) {
+        match all.iter().find(|leaf| self.leaves.predicates(**leaf) != covering[leaf.index()]) {
             Some(leaf) => Err(format!("spaces: the predicate counter of leaf {} is wrong", leaf.0)),
             None => Ok(()),
         }

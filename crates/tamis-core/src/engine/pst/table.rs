@@ -5,7 +5,7 @@
 //! row, whose waits overlap; [`Table::resolve`] then decides, with the slot at hand. No published table offers that,
 //! which is why this one exists: open addressing, linear probing, removal by shifting back.
 
-use super::blocks::Block;
+use crate::blocks::Block;
 
 /// A key and its list. No key is [`FREE`].
 #[derive(Clone, Copy, Debug)]
@@ -129,8 +129,8 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::blocks::Blocks;
     use super::*;
+    use crate::blocks::Blocks;
     use std::collections::HashMap;
 
     #[test]

@@ -1,24 +1,36 @@
 //! How bounds are hung into the branches of a tree and taken out again.
 
-use super::{Bound, Inner, Link, NONE, Neighbour, PATH, PsTree, Target};
+use super::nodes::{Bound, Children, Cuts, Inner, Link, NONE, PATH, Target};
+use super::{Neighbour, PsTree};
 use crate::space::elements::{Elements, FANOUT, Key};
+use crate::space::leaves::LeafId;
 
 impl<K: Key> PsTree<K> {
     /// Adds a bound without cuts beside its neighbour.
     pub(super) fn add_bound(&mut self, value: &K, neighbour: Neighbour) -> u32 {
         let (previous, next, leaf) = match neighbour {
             Neighbour::Nobody => (NONE, NONE, self.first),
-            Neighbour::Below(id) => (id, self.bounds[id as usize].next, self.bounds[id as usize].g),
-            Neighbour::Above(id) => (self.bounds[id as usize].previous, id, self.bounds[id as usize].l),
+            Neighbour::Below(id) => (id, self.cuts[id as usize].next, self.bounds[id as usize].g),
+            Neighbour::Above(id) => (self.cuts[id as usize].previous, id, self.bounds[id as usize].l),
         };
-        let bound =
-            Bound { value: value.clone(), l: leaf, e: leaf, g: leaf, before: 0, after: 0, previous, next };
-        let id = place(&mut self.bounds, &mut self.free_bounds, bound);
+        let bound = Bound { value: value.clone(), l: leaf, e: leaf, g: leaf };
+        let cuts = Cuts { before: 0, after: 0, previous, next };
+        let id = match self.free_bounds.pop() {
+            Some(id) => {
+                (self.bounds[id as usize], self.cuts[id as usize]) = (bound, cuts);
+                id
+            }
+            None => {
+                self.bounds.push(bound);
+                self.cuts.push(cuts);
+                self.bounds.len() as u32 - 1
+            }
+        };
         if previous != NONE {
-            self.bounds[previous as usize].next = id;
+            self.cuts[previous as usize].next = id;
         }
         if next != NONE {
-            self.bounds[next as usize].previous = id;
+            self.cuts[next as usize].previous = id;
         }
         self.hang(id);
         id
@@ -26,17 +38,17 @@ impl<K: Key> PsTree<K> {
 
     /// Hangs a new bound into the branches.
     fn hang(&mut self, id: u32) {
-        let (previous, next) = (self.bounds[id as usize].previous, self.bounds[id as usize].next);
+        let (previous, next) = (self.cuts[id as usize].previous, self.cuts[id as usize].next);
         let mut from: Option<(u32, u8)> = None;
         let mut depth = 0;
         loop {
             let link = match from {
                 None => self.root,
-                Some((node, element)) => self.inner[node as usize].children[element as usize],
+                Some((node, element)) => self.children[node as usize].0[element as usize],
             };
             let value = self.bounds[id as usize].value.query();
             match link.target() {
-                Target::Nothing => return self.set_link(from, Link::bound(id)),
+                Target::Leaf(_) => return self.set_link(from, Link::bound(id)),
                 Target::Bound(other) => {
                     let other_value = self.bounds[other as usize].value.query();
                     let fork =
@@ -74,39 +86,90 @@ impl<K: Key> PsTree<K> {
 
     /// Puts a branch above `link`, whose bounds are like `sample`, for a bound that differs from them at `depth`.
     fn fork(&mut self, from: Option<(u32, u8)>, link: Link, sample: u32, id: u32, depth: usize) {
-        let (lowest, highest) = match link.target() {
-            Target::Inner(node) => (self.inner[node as usize].lowest, self.inner[node as usize].highest),
-            _ => (sample, sample),
-        };
-        let id_first = self.bounds[id as usize].next == lowest;
+        let (lowest, highest) = self.extremes(link).unwrap_or((sample, sample));
+        let id_first = self.cuts[id as usize].next == lowest;
         let sample_value = self.bounds[sample as usize].value.query();
         let elements = (depth.saturating_sub(PATH)..depth).filter_map(|depth| sample_value.element(depth));
         let mut branch = Inner {
-            children: [Link::NOTHING; FANOUT],
-            present: 0,
             depth: depth as u32,
             path: elements.fold(0, |path, element| path << 4 | u32::from(element)),
             end: NONE,
             lowest: if id_first { id } else { lowest },
             highest: if id_first { highest } else { id },
         };
+        let mut links = [None; FANOUT];
         for (bound, link) in [(sample, link), (id, Link::bound(id))] {
             match self.bounds[bound as usize].value.query().element(depth) {
                 None => branch.end = bound,
-                Some(element) => {
-                    branch.children[element as usize] = self.aimed(link, depth + 1);
-                    branch.present |= 1 << element;
-                }
+                Some(element) => links[element as usize] = Some(self.aimed(link, depth + 1)),
             }
         }
-        let node = place(&mut self.inner, &mut self.free_inner, branch);
+        // Between the links lie the leaves beside their bounds.
+        let mut leaf = match branch.end {
+            NONE => self.bounds[branch.lowest as usize].l,
+            end => self.bounds[end as usize].g,
+        };
+        let children = links.map(|link| {
+            if let Some((_, highest)) = link.and_then(|link| self.extremes(link)) {
+                leaf = self.bounds[highest as usize].g;
+            }
+            link.unwrap_or(Link::leaf(leaf))
+        });
+        let node = match self.free_inner.pop() {
+            Some(node) => {
+                (self.inner[node as usize], self.children[node as usize]) = (branch, Children(children));
+                node
+            }
+            None => {
+                self.inner.push(branch);
+                self.children.push(Children(children));
+                self.inner.len() as u32 - 1
+            }
+        };
         self.set_link(from, Link::inner(node));
+    }
+
+    /// Links the leaf above a bound wherever a look-up could fall into it beside the path to the bound.
+    pub(super) fn fill_above(&mut self, id: u32, leaf: LeafId) {
+        self.visit_path(id, |tree, node, element| {
+            let (from, highest) = match element {
+                None => (0, Some(id)),
+                Some(at) => (at + 1, tree.extremes(tree.children[node].0[at]).map(|(_, highest)| highest)),
+            };
+            if highest == Some(id) {
+                let above = tree.children[node].0[from..].iter_mut();
+                above.take_while(|link| link.is_leaf()).for_each(|link| *link = Link::leaf(leaf));
+            }
+        });
+    }
+
+    /// Links the leaf below a bound wherever a look-up could fall into it beside the path to the bound.
+    pub(super) fn fill_below(&mut self, id: u32, leaf: LeafId) {
+        self.visit_path(id, |tree, node, element| {
+            let Some(at) = element else { return };
+            if tree.extremes(tree.children[node].0[at]).is_some_and(|(lowest, _)| lowest == id) {
+                let below = tree.children[node].0[..at].iter_mut().rev();
+                below.take_while(|link| link.is_leaf()).for_each(|link| *link = Link::leaf(leaf));
+            }
+        });
+    }
+
+    /// Visits the nodes on the path to a bound, each with the element that leads on from there.
+    fn visit_path(&mut self, id: u32, mut visit: impl FnMut(&mut Self, usize, Option<usize>)) {
+        let mut link = self.root;
+        while let Target::Inner(node) = link.target() {
+            let (node, value) = (node as usize, self.bounds[id as usize].value.query());
+            let element = value.element(self.inner[node].depth as usize).map(usize::from);
+            visit(self, node, element);
+            let Some(element) = element else { return };
+            link = self.children[node].0[element];
+        }
     }
 
     /// A link as it should be where the next element is at `depth`.
     fn aimed(&self, link: Link, depth: usize) -> Link {
         match link.target() {
-            Target::Inner(id) if self.inner[id as usize].depth as usize == depth => Link(id | Link::DIRECT),
+            Target::Inner(id) if self.inner[id as usize].depth as usize == depth => Link::direct(id),
             Target::Inner(id) => Link::inner(id),
             _ => link,
         }
@@ -117,17 +180,14 @@ impl<K: Key> PsTree<K> {
             None => self.root = self.aimed(link, 0),
             Some((node, element)) => {
                 let link = self.aimed(link, self.inner[node as usize].depth as usize + 1);
-                let node = &mut self.inner[node as usize];
-                node.children[element as usize] = link;
-                let bit = 1 << element;
-                node.present = if link == Link::NOTHING { node.present & !bit } else { node.present | bit };
+                self.children[node as usize].0[element as usize] = link;
             }
         }
     }
 
     /// Takes a bound without cuts out of list and branches.
     pub(super) fn remove_bound(&mut self, id: u32) {
-        let (previous, next) = (self.bounds[id as usize].previous, self.bounds[id as usize].next);
+        let (previous, next) = (self.cuts[id as usize].previous, self.cuts[id as usize].next);
         let mut from: Option<(u32, u8)> = None;
         let mut above: Option<(u32, u8)> = None;
         let mut link = self.root;
@@ -146,12 +206,12 @@ impl<K: Key> PsTree<K> {
                     return self.forget_bound(id);
                 }
                 Some(element) => {
-                    link = branch.children[element as usize];
+                    link = self.children[node as usize].0[element as usize];
                     (above, from) = (from, Some((node, element)));
                 }
             }
         }
-        self.set_link(from, Link::NOTHING);
+        self.set_link(from, Link::leaf(self.bounds[id as usize].l));
         if let Some((node, _)) = from {
             self.shorten(above, node);
         }
@@ -160,11 +220,10 @@ impl<K: Key> PsTree<K> {
 
     /// Replaces a branch with a single link by that link.
     fn shorten(&mut self, from: Option<(u32, u8)>, node: u32) {
-        let branch = &self.inner[node as usize];
-        let only = match (branch.end, branch.present.count_ones()) {
-            (NONE, 1) => branch.children[branch.present.trailing_zeros() as usize],
-            (NONE, _) => return,
-            (end, 0) => Link::bound(end),
+        let mut links = self.children[node as usize].0.iter().filter(|link| !link.is_leaf());
+        let only = match (self.inner[node as usize].end, links.next(), links.next()) {
+            (NONE, Some(link), None) => *link,
+            (end, None, None) if end != NONE => Link::bound(end),
             _ => return,
         };
         self.set_link(from, only);
@@ -172,27 +231,13 @@ impl<K: Key> PsTree<K> {
     }
 
     fn forget_bound(&mut self, id: u32) {
-        let (previous, next) = (self.bounds[id as usize].previous, self.bounds[id as usize].next);
+        let (previous, next) = (self.cuts[id as usize].previous, self.cuts[id as usize].next);
         if previous != NONE {
-            self.bounds[previous as usize].next = next;
+            self.cuts[previous as usize].next = next;
         }
         if next != NONE {
-            self.bounds[next as usize].previous = previous;
+            self.cuts[next as usize].previous = previous;
         }
         self.free_bounds.push(id);
-    }
-}
-
-/// Puts an item into a freed place or a new one.
-fn place<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
-    match free.pop() {
-        Some(id) => {
-            items[id as usize] = item;
-            id
-        }
-        None => {
-            items.push(item);
-            items.len() as u32 - 1
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Whether a tree is what it should be.
 
-use super::{Link, NONE, PsTree, Target};
+use super::PsTree;
+use super::nodes::{Link, NONE, Target};
 use crate::space::elements::{Elements, Key};
 use crate::space::leaves::{LeafId, Leaves};
 
@@ -17,28 +18,31 @@ impl<K: Key> PsTree<K> {
                 self.size()
             ));
         }
+        if bounds.is_empty() && self.root != Link::leaf(self.first) {
+            return Err("ps-tree: an empty tree does not lead to its leaf".into());
+        }
         let mut expected = vec![self.first];
         for (at, &id) in bounds.iter().enumerate() {
-            let bound = &self.bounds[id as usize];
+            let (bound, cuts) = (&self.bounds[id as usize], self.cuts[id as usize]);
             let previous = if at == 0 { NONE } else { bounds[at - 1] };
             let next = bounds.get(at + 1).copied().unwrap_or(NONE);
-            if bound.previous != previous || bound.next != next {
+            if cuts.previous != previous || cuts.next != next {
                 return Err(format!("ps-tree: bound {id} is not linked to its neighbours"));
             }
             if at > 0 && self.bounds[previous as usize].value.query() >= bound.value.query() {
                 return Err(format!("ps-tree: bounds {previous} and {id} are out of order"));
             }
-            if bound.before == 0 && bound.after == 0 {
+            if cuts.before == 0 && cuts.after == 0 {
                 return Err(format!("ps-tree: nothing needs bound {id}"));
             }
             if expected.last() != Some(&bound.l)
-                || (bound.before > 0) != (bound.l != bound.e)
-                || (bound.after > 0) != (bound.e != bound.g)
+                || (cuts.before > 0) != (bound.l != bound.e)
+                || (cuts.after > 0) != (bound.e != bound.g)
             {
                 return Err(format!("ps-tree: the leaves of bound {id} do not fit its cuts"));
             }
-            expected.extend((bound.before > 0).then_some(bound.e));
-            expected.extend((bound.after > 0).then_some(bound.g));
+            expected.extend((cuts.before > 0).then_some(bound.e));
+            expected.extend((cuts.after > 0).then_some(bound.g));
         }
         let mut previous = LeafId::NONE;
         for (at, &leaf) in expected.iter().enumerate() {
@@ -65,7 +69,7 @@ impl<K: Key> PsTree<K> {
         nodes: &mut usize,
     ) -> Result<(), String> {
         let node = match link.target() {
-            Target::Nothing => return Ok(()),
+            Target::Leaf(_) => return Ok(()),
             Target::Bound(id) => {
                 found.push(id);
                 return Ok(());
@@ -74,7 +78,7 @@ impl<K: Key> PsTree<K> {
         };
         *nodes += 1;
         let branch = &self.inner[node as usize];
-        if (branch.depth as usize) < depth || link.is_direct() != (branch.depth as usize == depth) {
+        if (branch.depth as usize) < depth || link.as_direct().is_some() != (branch.depth as usize == depth) {
             return Err(format!(
                 "ps-tree: branch {node} is above its parent, or its link is wrong about that"
             ));
@@ -85,9 +89,15 @@ impl<K: Key> PsTree<K> {
         }
         let start = found.len();
         found.extend((branch.end != NONE).then_some(branch.end));
-        for (element, &child) in branch.children.iter().enumerate() {
-            if (child != Link::NOTHING) != (branch.present & 1 << element != 0) {
-                return Err(format!("ps-tree: branch {node} is wrong about child {element}"));
+        let mut links = u32::from(branch.end != NONE);
+        for (element, &child) in self.children[node as usize].0.iter().enumerate() {
+            links += u32::from(!child.is_leaf());
+            let beside = match found.get(start..).and_then(<[u32]>::last) {
+                Some(&below) => self.bounds[below as usize].g,
+                None => self.bounds[branch.lowest as usize].l,
+            };
+            if child.is_leaf() && child != Link::leaf(beside) {
+                return Err(format!("ps-tree: branch {node} leads to the wrong leaf at {element}"));
             }
             let from = found.len();
             self.check_branch(child, branch.depth as usize + 1, found, nodes)?;
@@ -98,7 +108,6 @@ impl<K: Key> PsTree<K> {
                 return Err(format!("ps-tree: a bound is below the wrong child of branch {node}"));
             }
         }
-        let links = branch.present.count_ones() + u32::from(branch.end != NONE);
         if links < 2 || found.get(start) != Some(&branch.lowest) || found.last() != Some(&branch.highest) {
             return Err(format!("ps-tree: branch {node} has {links} links or wrong extremes"));
         }

@@ -6,19 +6,20 @@
 //! Idea: the bounds of all predicates of a dimension cut its values into disjoint spaces, the leaves. A bound's value
 //! is spelled by the path that leads to it, element by element, and holds three links: to the leaf less than the
 //! value, to the one that holds it, to the one greater (`l`, `e`, `g`; they may be the same leaf). Looking a value up
-//! ([`PsTree::locate`], the paper's MatchPair) walks its elements until they end or fit no further; either way a bound
-//! next to it is at hand, and one of its three links is the answer. The cost depends on the length of the value, not
-//! on how many predicates there are.
+//! ([`PsTree::locate`], the paper's MatchPair) walks its elements until they lead to a bound, one of whose three links
+//! is the answer, or leave the paths of all bounds, which leads to a leaf at once. The cost depends on the length of
+//! the value, not on how many predicates there are.
 //!
 //! Invariants: leaves form a list in ascending order that covers all values; two neighbours are separated by exactly
-//! one cut (before or after a bound's value) that at least one predicate needs; inner nodes have at least two links;
-//! each knows its lowest and highest bound.
+//! one cut (before or after a bound's value) that at least one predicate needs; inner nodes lead to at least two
+//! bounds, know the lowest and the highest, and where they lead to none, to the leaf between those beside it.
 //!
-//! Cost: look-up and cut O(elements); covering a predicate O(spaces covered). An inner node takes 88 bytes, a bound
+//! Cost: look-up and cut O(elements); covering a predicate O(spaces covered). An inner node takes 84 bytes, a bound
 //! about 48.
 //!
 //! Deviations from the paper:
-//! - A node keeps the lowest and highest bound below it, which replaces the climbs of GetRNode and GetLNode.
+//! - Where no bound follows, a node links the leaf itself, and it keeps the lowest and highest bound below it. This
+//!   replaces the climbs of GetRNode and GetLNode, and most look-ups never read a bound.
 //! - Paths without branches are not spelled out (as in a radix tree): fewer nodes, fewer steps.
 //! - Neighbours merge when no predicate needs the cut between them, counted per cut. The paper merges neighbours with
 //!   equal predicate counters, which is wrong when different predicates of equal number cover them.
@@ -26,96 +27,13 @@
 
 mod branches;
 mod check;
+mod nodes;
 
-use super::elements::{Elements, FANOUT, Key, PACKED};
+use super::elements::{Elements, Key};
 use super::leaves::{LeafId, Leaves, Spare};
 use crate::expr::Cut;
+use nodes::{Bound, Children, Cuts, Inner, Link, NONE, PATH, Target};
 use std::cmp::Ordering;
-
-/// A place in one of the arrays: nothing, an inner node or a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Link(u32);
-
-enum Target {
-    Nothing,
-    Inner(u32),
-    Bound(u32),
-}
-
-impl Link {
-    const NOTHING: Link = Link(u32::MAX);
-    const BOUND: u32 = 1 << 31;
-    /// At a link to an inner node: it branches at the very next element, so that its depth need not be read.
-    const DIRECT: u32 = 1 << 30;
-
-    fn inner(id: u32) -> Link {
-        Link(id)
-    }
-
-    fn bound(id: u32) -> Link {
-        Link(id | Link::BOUND)
-    }
-
-    #[inline]
-    fn target(self) -> Target {
-        match self {
-            Link::NOTHING => Target::Nothing,
-            Link(id) if id & Link::BOUND != 0 => Target::Bound(id & !Link::BOUND),
-            Link(id) => Target::Inner(id & !Link::DIRECT),
-        }
-    }
-
-    fn is_direct(self) -> bool {
-        self.0 & (Link::BOUND | Link::DIRECT) == Link::DIRECT
-    }
-}
-
-const NONE: u32 = u32::MAX;
-/// How many elements of its path a node keeps.
-const PATH: usize = 8;
-
-/// A branch: the bounds below agree in all elements before `depth` and differ there.
-#[derive(Clone, Debug)]
-struct Inner {
-    children: [Link; FANOUT],
-    /// Which children there are, one bit each.
-    present: u16,
-    depth: u32,
-    /// The last elements before `depth`, the very last lowest: to compare with, as far as they reach, without a
-    /// look at a bound.
-    path: u32,
-    /// The bound whose elements end here.
-    end: u32,
-    lowest: u32,
-    highest: u32,
-}
-
-/// A value beside which spaces are cut.
-#[derive(Clone, Debug)]
-struct Bound<K> {
-    value: K,
-    /// The leaves less than, equal to and greater than the value.
-    l: LeafId,
-    e: LeafId,
-    g: LeafId,
-    /// How many predicates need the cut before and the cut after the value.
-    before: u32,
-    after: u32,
-    previous: u32,
-    next: u32,
-}
-
-impl<K> Bound<K> {
-    /// The leaf right above the cut before or after the value.
-    fn above(&self, after: bool) -> LeafId {
-        if after { self.g } else { self.e }
-    }
-
-    /// The leaf right below the cut before or after the value.
-    fn below(&self, after: bool) -> LeafId {
-        if after { self.e } else { self.l }
-    }
-}
 
 /// A leaf was cut in two: `kept` is what remains below, `made` the part above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +61,11 @@ pub type Range<K> = (Option<Cut<K>>, Option<Cut<K>>);
 pub struct PsTree<K> {
     root: Link,
     inner: Vec<Inner>,
+    /// By inner node.
+    children: Vec<Children>,
     bounds: Vec<Bound<K>>,
+    /// By bound.
+    cuts: Vec<Cuts>,
     free_inner: Vec<u32>,
     free_bounds: Vec<u32>,
     first: LeafId,
@@ -166,9 +88,11 @@ impl<K: Key> PsTree<K> {
         let mut spare = Spare::default();
         let leaf = leaves.make_in(&mut spare);
         PsTree {
-            root: Link::NOTHING,
+            root: Link::leaf(leaf),
             inner: Vec::new(),
+            children: Vec::new(),
             bounds: Vec::new(),
+            cuts: Vec::new(),
             free_inner: Vec::new(),
             free_bounds: Vec::new(),
             first: leaf,
@@ -181,78 +105,80 @@ impl<K: Key> PsTree<K> {
     /// The space of a value (the paper's MatchPair).
     #[inline]
     pub fn locate(&self, value: &K::Query) -> LeafId {
-        let value = Query::new(value);
+        let (mut ahead, known) = value.packed();
+        let mut left = known;
         let mut link = self.root;
-        let mut depth = 0;
         loop {
+            while left > 0
+                && let Some(node) = link.as_direct()
+            {
+                link = self.children[node].0[(ahead >> 60) as usize];
+                ahead <<= 4;
+                left -= 1;
+            }
             match link.target() {
-                Target::Nothing => return self.first,
-                Target::Bound(id) => {
-                    let bound = &self.bounds[id as usize];
-                    return match value.value.cmp(bound.value.query()) {
-                        Ordering::Less => bound.l,
-                        Ordering::Equal => bound.e,
-                        Ordering::Greater => bound.g,
-                    };
-                }
+                Target::Leaf(leaf) => return leaf,
+                Target::Bound(id) => return self.bounds[id as usize].leaf_of(value),
                 Target::Inner(id) => {
                     let node = &self.inner[id as usize];
-                    let end = if link.is_direct() { depth } else { node.depth as usize };
-                    match self.step(node, depth, end, &value) {
-                        Step::Down(next) => (link, depth) = (next, end + 1),
-                        Step::Here(id) => return self.bounds[id as usize].e,
-                        Step::Beside(Neighbour::Below(id)) => return self.bounds[id as usize].g,
-                        Step::Beside(Neighbour::Above(id)) => return self.bounds[id as usize].l,
-                        Step::Beside(Neighbour::Nobody) => return self.first,
+                    let skipped = (node.depth as usize).wrapping_sub(known - left);
+                    if skipped >= left || skipped > PATH {
+                        return self.locate_by_elements(value, link, known - left);
+                    }
+                    // The elements between the branches, compared all at once.
+                    let own = ahead >> 4 >> (60 - 4 * skipped);
+                    let path = u64::from(node.path) & ((1 << (4 * skipped)) - 1);
+                    match own.cmp(&path) {
+                        Ordering::Less => return self.bounds[node.lowest as usize].l,
+                        Ordering::Greater => return self.bounds[node.highest as usize].g,
+                        Ordering::Equal => {}
+                    }
+                    ahead <<= 4 * skipped;
+                    link = self.children[id as usize].0[(ahead >> 60) as usize];
+                    ahead <<= 4;
+                    left -= skipped + 1;
+                }
+            }
+        }
+    }
+
+    /// [`PsTree::locate`] from a link on, for values whose elements end or do not fit into a word.
+    #[cold]
+    fn locate_by_elements(&self, value: &K::Query, mut link: Link, mut depth: usize) -> LeafId {
+        loop {
+            match link.target() {
+                Target::Leaf(leaf) => return leaf,
+                Target::Bound(id) => return self.bounds[id as usize].leaf_of(value),
+                Target::Inner(id) => {
+                    let node = &self.inner[id as usize];
+                    match self.step(node, depth, value) {
+                        Step::Down(element) => {
+                            link = self.children[id as usize].0[element];
+                            depth = node.depth as usize + 1;
+                        }
+                        Step::Below => return self.bounds[node.lowest as usize].l,
+                        Step::Above => return self.bounds[node.highest as usize].g,
+                        Step::Here => return self.bounds[node.end as usize].e,
                     }
                 }
             }
         }
     }
 
-    /// Where a value goes from an inner node that branches at `end`, given that it agrees with the path in all elements
-    /// before `depth`.
-    #[inline(always)]
-    fn step(&self, node: &Inner, depth: usize, end: usize, value: &Query<'_, K::Query>) -> Step {
-        let element = if end < value.known && end - depth <= PATH {
-            // The elements between the branches, compared all at once.
-            let skipped = (1u64 << (4 * (end - depth))) - 1;
-            let (own, path) =
-                ((value.packed >> 4 >> (60 - 4 * end)) & skipped, u64::from(node.path) & skipped);
-            if own != path {
-                return Step::Beside(match own < path {
-                    true => Neighbour::Above(node.lowest),
-                    false => Neighbour::Below(node.highest),
-                });
+    /// Where a value goes from an inner node, given that it agrees with the path in all elements before `depth`.
+    fn step(&self, node: &Inner, depth: usize, value: &K::Query) -> Step {
+        for depth in depth..node.depth as usize {
+            match value.element(depth).cmp(&self.path_element(node, depth)) {
+                Ordering::Less => return Step::Below,
+                Ordering::Greater => return Step::Above,
+                Ordering::Equal => {}
             }
-            (value.packed >> (60 - 4 * end)) as u8 & 15
-        } else {
-            for depth in depth..end {
-                match value.value.element(depth).cmp(&self.path_element(node, depth)) {
-                    Ordering::Less => return Step::Beside(Neighbour::Above(node.lowest)),
-                    Ordering::Greater => return Step::Beside(Neighbour::Below(node.highest)),
-                    Ordering::Equal => {}
-                }
-            }
-            let Some(element) = value.value.element(end) else {
-                return if node.end == NONE {
-                    Step::Beside(Neighbour::Above(node.lowest))
-                } else {
-                    Step::Here(node.end)
-                };
-            };
-            element
-        };
-        let child = node.children[element as usize];
-        if child != Link::NOTHING {
-            return Step::Down(child);
         }
-        let above = u32::from(node.present) >> (element + 1);
-        if above == 0 {
-            return Step::Beside(Neighbour::Below(node.highest));
+        match value.element(node.depth as usize) {
+            Some(element) => Step::Down(element as usize),
+            None if node.end == NONE => Step::Below,
+            None => Step::Here,
         }
-        let next = node.children[element as usize + 1 + above.trailing_zeros() as usize];
-        Step::Beside(self.lowest(next).map_or(Neighbour::Nobody, Neighbour::Above))
     }
 
     /// The element that all bounds below a node have at a depth before its own.
@@ -264,24 +190,24 @@ impl<K: Key> PsTree<K> {
         }
     }
 
-    fn lowest(&self, link: Link) -> Option<u32> {
+    /// The lowest and the highest bound that a link leads to; none for a leaf.
+    fn extremes(&self, link: Link) -> Option<(u32, u32)> {
         match link.target() {
-            Target::Nothing => None,
-            Target::Bound(id) => Some(id),
-            Target::Inner(id) => Some(self.inner[id as usize].lowest),
+            Target::Leaf(_) => None,
+            Target::Bound(id) => Some((id, id)),
+            Target::Inner(id) => Some((self.inner[id as usize].lowest, self.inner[id as usize].highest)),
         }
     }
 
     /// The bound with this value, or one beside it.
     fn find(&self, value: &K::Query) -> Result<u32, Neighbour> {
-        let value = Query::new(value);
         let mut link = self.root;
         let mut depth = 0;
         loop {
             match link.target() {
-                Target::Nothing => return Err(Neighbour::Nobody),
+                Target::Leaf(_) => return Err(Neighbour::Nobody),
                 Target::Bound(id) => {
-                    return match value.value.cmp(self.bounds[id as usize].value.query()) {
+                    return match value.cmp(self.bounds[id as usize].value.query()) {
                         Ordering::Less => Err(Neighbour::Above(id)),
                         Ordering::Equal => Ok(id),
                         Ordering::Greater => Err(Neighbour::Below(id)),
@@ -289,11 +215,21 @@ impl<K: Key> PsTree<K> {
                 }
                 Target::Inner(id) => {
                     let node = &self.inner[id as usize];
-                    let end = node.depth as usize;
-                    match self.step(node, depth, end, &value) {
-                        Step::Down(next) => (link, depth) = (next, end + 1),
-                        Step::Here(id) => return Ok(id),
-                        Step::Beside(neighbour) => return Err(neighbour),
+                    match self.step(node, depth, value) {
+                        Step::Down(element) => {
+                            let children = &self.children[id as usize].0;
+                            link = children[element];
+                            if link.is_leaf() {
+                                let above = children[element + 1..].iter().find_map(|l| self.extremes(*l));
+                                return Err(above.map_or(Neighbour::Below(node.highest), |(lowest, _)| {
+                                    Neighbour::Above(lowest)
+                                }));
+                            }
+                            depth = node.depth as usize + 1;
+                        }
+                        Step::Below => return Err(Neighbour::Above(node.lowest)),
+                        Step::Above => return Err(Neighbour::Below(node.highest)),
+                        Step::Here => return Ok(node.end),
                     }
                 }
             }
@@ -321,7 +257,7 @@ impl<K: Key> PsTree<K> {
             Err(neighbour) => self.add_bound(&cut.at, neighbour),
         };
         let bound = &mut self.bounds[id as usize];
-        let needed = if cut.after { &mut bound.after } else { &mut bound.before };
+        let needed = self.cuts[id as usize].needed(cut.after);
         *needed += 1;
         if *needed > 1 {
             return id;
@@ -332,7 +268,7 @@ impl<K: Key> PsTree<K> {
             self.set_above(id, made);
         } else {
             bound.e = made;
-            if bound.after == 0 {
+            if self.cuts[id as usize].after == 0 {
                 self.set_above(id, made);
             }
         }
@@ -355,7 +291,7 @@ impl<K: Key> PsTree<K> {
             return None;
         };
         let bound = &mut self.bounds[id as usize];
-        let needed = if cut.after { &mut bound.after } else { &mut bound.before };
+        let needed = self.cuts[id as usize].needed(cut.after);
         *needed -= 1;
         if *needed > 0 {
             return None;
@@ -365,12 +301,13 @@ impl<K: Key> PsTree<K> {
         } else {
             Merge { kept: bound.l, gone: bound.e }
         };
-        let alone = bound.before == 0 && bound.after == 0;
+        let Cuts { before, after, .. } = self.cuts[id as usize];
+        let alone = before == 0 && after == 0;
         if cut.after {
             self.set_above(id, merge.kept);
         } else {
             bound.e = merge.kept;
-            if bound.after == 0 {
+            if self.cuts[id as usize].after == 0 {
                 self.set_above(id, merge.kept);
             }
         }
@@ -384,17 +321,18 @@ impl<K: Key> PsTree<K> {
 
     /// Links the leaf between a bound and the next one.
     fn set_above(&mut self, id: u32, leaf: LeafId) {
-        let bound = &mut self.bounds[id as usize];
-        bound.g = leaf;
-        match bound.next {
-            NONE => self.last = leaf,
-            next => {
-                let next = &mut self.bounds[next as usize];
-                next.l = leaf;
-                if next.before == 0 {
-                    next.e = leaf;
-                }
+        self.bounds[id as usize].g = leaf;
+        let next = self.cuts[id as usize].next;
+        self.fill_above(id, leaf);
+        if next == NONE {
+            self.last = leaf;
+        } else {
+            let bound = &mut self.bounds[next as usize];
+            bound.l = leaf;
+            if self.cuts[next as usize].before == 0 {
+                bound.e = leaf;
             }
+            self.fill_below(next, leaf);
         }
     }
 
@@ -414,7 +352,8 @@ impl<K: Key> PsTree<K> {
             match self.find(cut.at.query()) {
                 Ok(id) => {
                     let bound = &self.bounds[id as usize];
-                    let made = if cut.after { bound.after > 0 } else { bound.before > 0 };
+                    let Cuts { before, after, .. } = self.cuts[id as usize];
+                    let made = if cut.after { after > 0 } else { before > 0 };
                     (if below { bound.above(cut.after) } else { bound.below(cut.after) }, made)
                 }
                 Err(Neighbour::Below(id)) => (self.bounds[id as usize].g, false),
@@ -438,31 +377,22 @@ impl<K: Key> PsTree<K> {
     /// Bytes in use, without the leaves.
     pub fn memory(&self) -> usize {
         self.inner.capacity() * size_of::<Inner>()
+            + self.children.capacity() * size_of::<Children>()
             + self.bounds.capacity() * size_of::<Bound<K>>()
+            + self.cuts.capacity() * size_of::<Cuts>()
             + (self.free_inner.capacity() + self.free_bounds.capacity()) * size_of::<u32>()
             + self.spare.memory()
     }
 }
 
-/// A value on its way through the branches, its first elements at hand.
-struct Query<'q, Q: ?Sized> {
-    value: &'q Q,
-    packed: u64,
-    /// How many elements are packed.
-    known: usize,
-}
-
-impl<'q, Q: Elements + ?Sized> Query<'q, Q> {
-    #[inline]
-    fn new(value: &'q Q) -> Query<'q, Q> {
-        let (packed, known) = value.packed();
-        debug_assert!(known <= PACKED);
-        Query { value, packed, known }
-    }
-}
-
+/// Where a value goes from a node.
 enum Step {
-    Down(Link),
-    Here(u32),
-    Beside(Neighbour),
+    /// On with this element.
+    Down(usize),
+    /// Below all its bounds.
+    Below,
+    /// Above all its bounds.
+    Above,
+    /// Its elements end here, and so do those of a bound.
+    Here,
 }

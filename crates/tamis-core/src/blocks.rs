@@ -2,7 +2,7 @@
 
 /// A list's place. The default is an empty list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// In units.
     start: u32,
     len: u32,
@@ -21,8 +21,8 @@ impl Block {
 }
 
 /// The lists. Room comes in a few sizes, multiples of `UNIT` items; freed room is used again for the same size.
-#[derive(Debug, Default)]
-pub(super) struct Blocks<T, const UNIT: usize> {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Blocks<T, const UNIT: usize> {
     items: Vec<T>,
     /// By size: where free room is.
     free: Vec<Vec<u32>>,
