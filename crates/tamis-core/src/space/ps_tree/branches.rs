@@ -1,7 +1,7 @@
 //! How bounds are hung into the branches of a tree and taken out again.
 
 use super::nodes::{Bound, Children, Cuts, Inner, Link, NONE, PATH, Target};
-use super::{Neighbour, PsTree};
+use super::{Neighbour, PsTree, Start};
 use crate::space::elements::{Elements, FANOUT, Key};
 use crate::space::leaves::LeafId;
 
@@ -177,12 +177,26 @@ impl<K: Key> PsTree<K> {
 
     fn set_link(&mut self, from: Option<(u32, u8)>, link: Link) {
         match from {
-            None => self.root = self.aimed(link, 0),
+            None => {
+                self.root = self.aimed(link, 0);
+                self.start = self.start_of(self.root);
+            }
             Some((node, element)) => {
                 let link = self.aimed(link, self.inner[node as usize].depth as usize + 1);
                 self.children[node as usize].0[element as usize] = link;
             }
         }
+    }
+
+    /// Where look-ups begin in a tree with this root.
+    pub(super) fn start_of(&self, root: Link) -> Start {
+        if let Target::Inner(id) = root.target() {
+            let Inner { depth, path, .. } = self.inner[id as usize];
+            if (1..=PATH).contains(&(depth as usize)) {
+                return Start { link: Link::direct(id), depth, path: u64::from(path) };
+            }
+        }
+        Start { link: root, depth: 0, path: 0 }
     }
 
     /// Takes a bound without cuts out of list and branches.

@@ -21,6 +21,9 @@ impl<K: Key> PsTree<K> {
         if bounds.is_empty() && self.root != Link::leaf(self.first) {
             return Err("ps-tree: an empty tree does not lead to its leaf".into());
         }
+        if self.start != self.start_of(self.root) {
+            return Err("ps-tree: look-ups do not begin at the root".into());
+        }
         let mut expected = vec![self.first];
         for (at, &id) in bounds.iter().enumerate() {
             let (bound, cuts) = (&self.bounds[id as usize], self.cuts[id as usize]);

@@ -56,10 +56,19 @@ pub struct Merge {
 /// Two ends of a range of values; `None` is open.
 pub type Range<K> = (Option<Cut<K>>, Option<Cut<K>>);
 
+/// Where nearly all look-ups begin: behind the elements that all bounds share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    link: Link,
+    depth: u32,
+    path: u64,
+}
+
 /// See the module's head.
 #[derive(Clone, Debug)]
 pub struct PsTree<K> {
     root: Link,
+    start: Start,
     inner: Vec<Inner>,
     /// By inner node.
     children: Vec<Children>,
@@ -89,6 +98,7 @@ impl<K: Key> PsTree<K> {
         let leaf = leaves.make_in(&mut spare);
         PsTree {
             root: Link::leaf(leaf),
+            start: Start { link: Link::leaf(leaf), depth: 0, path: 0 },
             inner: Vec::new(),
             children: Vec::new(),
             bounds: Vec::new(),
@@ -105,9 +115,13 @@ impl<K: Key> PsTree<K> {
     /// The space of a value (the paper's MatchPair).
     #[inline]
     pub fn locate(&self, value: &K::Query) -> LeafId {
-        let (mut ahead, known) = value.packed();
-        let mut left = known;
-        let mut link = self.root;
+        let (packed, known) = value.packed();
+        let Start { mut link, depth, path } = self.start;
+        if known <= depth as usize || packed >> 4 >> (60 - 4 * depth) != path {
+            return self.locate_by_elements(value, self.root, 0);
+        }
+        let mut ahead = packed << (4 * depth);
+        let mut left = known - depth as usize;
         loop {
             while left > 0
                 && let Some(node) = link.as_direct()
