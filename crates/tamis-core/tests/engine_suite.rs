@@ -58,9 +58,13 @@ impl Checked {
         Checked::with_options(engine, &[], missing)
     }
 
-    fn with_options(engine: &str, options: &[(&str, i64)], missing: Missing) -> Checked {
-        let options =
-            options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Int(*value))).collect();
+    fn with_options(engine: &str, options: &[(&str, Setting)], missing: Missing) -> Checked {
+        let value = |setting| match setting {
+            Int(number) => OptionValue::Int(number),
+            Off => OptionValue::Bool(false),
+            Word(word) => OptionValue::Text(word.into()),
+        };
+        let options = options.iter().map(|(name, setting)| ((*name).to_owned(), value(*setting))).collect();
         let settings = Settings { engine: engine.into(), options, missing, ..Settings::default() };
         Checked { index: Index::new(settings).expect("an index"), missing, model: Vec::new() }
     }
@@ -245,16 +249,39 @@ fn long_histories() {
     }
 }
 
+/// The value of an option.
+#[derive(Clone, Copy)]
+enum Setting {
+    Int(i64),
+    Off,
+    Word(&'static str),
+}
+
+use Setting::{Int, Off, Word};
+
 /// Options that send subscriptions down the paths that are rare by default. No option changes an answer.
-const OPTIONS: &[(&str, &[(&str, i64)])] = &[
-    ("pst_bloom", &[("max_spaces", 1), ("max_signed", 0)]),
-    ("pst_bloom", &[("max_spaces", 2), ("max_signed", 1000), ("signature_bits", 1)]),
-    ("pst_bloom", &[("max_signed", 1000), ("signature_bits", 64)]),
-    ("pst_hash", &[("access_predicates", 1), ("max_spaces", 2)]),
-    ("pst_hash", &[("access_predicates", 2), ("long_list", 0), ("max_cells", 3), ("max_spaces", 1)]),
-    ("pst_hash", &[("access_predicates", 2), ("long_list", 3), ("max_cells", 1000)]),
-    ("pst_hash", &[("access_predicates", 3), ("long_list", 0), ("max_cells", 8)]),
-    ("pst_hash", &[("access_predicates", 4), ("long_list", 0), ("max_cells", 1000)]),
+const OPTIONS: &[(&str, &[(&str, Setting)])] = &[
+    ("pst_bloom", &[("max_spaces", Int(1)), ("max_signed", Int(0))]),
+    ("pst_bloom", &[("max_spaces", Int(2)), ("max_signed", Int(1000)), ("signature_bits", Int(1))]),
+    ("pst_bloom", &[("max_signed", Int(1000)), ("signature_bits", Int(64))]),
+    ("pst_hash", &[("access_predicates", Int(1)), ("max_spaces", Int(2))]),
+    (
+        "pst_hash",
+        &[
+            ("access_predicates", Int(2)),
+            ("long_list", Int(0)),
+            ("max_cells", Int(3)),
+            ("max_spaces", Int(1)),
+        ],
+    ),
+    ("pst_hash", &[("access_predicates", Int(2)), ("long_list", Int(3)), ("max_cells", Int(1000))]),
+    ("pst_hash", &[("access_predicates", Int(3)), ("long_list", Int(0)), ("max_cells", Int(8))]),
+    ("pst_hash", &[("access_predicates", Int(4)), ("long_list", Int(0)), ("max_cells", Int(1000))]),
+    ("a_tree", &[("max_spaces", Int(1)), ("reorganize", Off)]),
+    ("a_tree", &[("max_spaces", Int(3)), ("access", Word("random"))]),
+    ("a_tree", &[("zero_suppression", Off)]),
+    ("a_tree", &[("propagation_on_demand", Off), ("self_adjust", Off)]),
+    ("a_tree", &[("unique_ids", Off)]),
 ];
 
 #[test]

@@ -4,6 +4,8 @@
 //! [`Index`](crate::index::Index) owns those. A new engine implements [`Engine`], adds one line to
 //! [`registry::ENGINES`], and with that runs in the one suite (`tests/engine_suite.rs`) and in every benchmark.
 
+mod a_tree;
+mod patterns;
 mod predicates;
 mod pst;
 pub mod registry;

@@ -70,6 +70,12 @@ impl Predicates {
         }
     }
 
+    /// The number of a predicate that is in use.
+    pub fn find(&self, predicate: &Predicate) -> Option<PredId> {
+        let same = |id: &PredId| self.entries[id.index()].predicate.as_ref() == Some(predicate);
+        self.table.find(hash(predicate), same).copied()
+    }
+
     /// One use less; after the last the predicate is forgotten.
     pub fn give_back(&mut self, id: PredId) {
         let entry = &mut self.entries[id.index()];

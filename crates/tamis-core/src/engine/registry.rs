@@ -1,6 +1,7 @@
 //! The engines there are, by name. One line each.
 
 use super::Engine;
+use super::a_tree::ATree;
 use super::pst::{PstBloom, PstHash};
 use super::scan::Scan;
 use crate::error::{Error, Result};
@@ -72,6 +73,13 @@ pub static ENGINES: &[EngineInfo] = &[
         options: &["access_predicates", "max_cells", "max_spaces", "long_list"],
         build: |options, limits| Ok(Box::new(PstHash::new(options, limits)?)),
     },
+    EngineInfo {
+        name: "a_tree",
+        description: "A-Tree: predicates and subexpressions shared by all expressions, matched from the bottom up",
+        takes: "all",
+        options: ATree::OPTIONS,
+        build: |options, _| Ok(Box::new(ATree::new(options)?)),
+    },
 ];
 
 /// What `auto` stands for.
@@ -97,5 +105,35 @@ impl EngineInfo {
             )));
         }
         (self.build)(options, limits)
+    }
+}
+
+/// An option that is a whole number in a range.
+pub(super) fn whole_number(
+    options: &Options,
+    name: &str,
+    default: usize,
+    range: std::ops::RangeInclusive<usize>,
+) -> Result<usize> {
+    let wrong = |value: &OptionValue| {
+        let (low, high) = (range.start(), range.end());
+        Err(Error::Option(format!("{name} is {value}, must be a whole number from {low} to {high}")))
+    };
+    match options.get(name) {
+        None => Ok(default),
+        Some(OptionValue::Int(value)) => match usize::try_from(*value) {
+            Ok(number) if range.contains(&number) => Ok(number),
+            _ => wrong(&OptionValue::Int(*value)),
+        },
+        Some(other) => wrong(other),
+    }
+}
+
+/// An option that is on unless it is switched off.
+pub(super) fn switch(options: &Options, name: &str) -> Result<bool> {
+    match options.get(name) {
+        None => Ok(true),
+        Some(OptionValue::Bool(value)) => Ok(*value),
+        Some(other) => Err(Error::Option(format!("{name} is {other}, must be true or false"))),
     }
 }

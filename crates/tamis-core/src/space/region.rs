@@ -28,8 +28,17 @@ impl Reach {
         if predicate.over != Over::Value {
             return Reach::Present;
         }
-        let mut region = Region::default();
         match &predicate.test {
+            Test::Number { .. } | Test::Text(_) => Reach::if_present(&predicate.test),
+            test if test.accepts_missing() => Reach::Everywhere,
+            test => Reach::if_present(test),
+        }
+    }
+
+    /// Which present values a test accepts; [`Reach::Present`] where only the test can tell, or nearly all of them.
+    pub fn if_present(test: &Test) -> Reach {
+        let mut region = Region::default();
+        match test {
             Test::Number { low, high } => {
                 let low = (*low != Number::MIN).then_some(Cut { at: *low, after: false });
                 let high = (*high != Number::MAX).then_some(Cut { at: *high, after: true });
@@ -39,7 +48,6 @@ impl Reach {
                 let cut = |after| Some(Cut { at: text.clone(), after });
                 region.texts.push((cut(false), cut(true)));
             }
-            test if test.accepts_missing() => return Reach::Everywhere,
             test => match test.to_set() {
                 Some(set) if !accepts_all_present(&set) => region.add_set(&set),
                 _ => return Reach::Present,

@@ -26,11 +26,12 @@ mod table;
 
 pub use bloom::PstBloom;
 pub use hash::PstHash;
+pub(super) use selectivity::Shape;
 
 use super::SubId;
 use super::predicates::{PredId, Predicates};
 use crate::blocks::Block;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::Event;
 use crate::schema::AttrId;
 use crate::space::{Reach, Region};
@@ -237,27 +238,5 @@ impl Seen {
             self.marks.resize(sub.index() + 1, 0);
         }
         std::mem::replace(&mut self.marks[sub.index()], self.event) != self.event
-    }
-}
-
-/// An option that is a whole number in a range.
-fn whole_number(
-    options: &super::registry::Options,
-    name: &str,
-    default: usize,
-    range: std::ops::RangeInclusive<usize>,
-) -> Result<usize> {
-    use super::registry::OptionValue;
-    let wrong = |value: &OptionValue| {
-        let (low, high) = (range.start(), range.end());
-        Err(Error::Option(format!("{name} is {value}, must be a whole number from {low} to {high}")))
-    };
-    match options.get(name) {
-        None => Ok(default),
-        Some(OptionValue::Int(value)) => match usize::try_from(*value) {
-            Ok(number) if range.contains(&number) => Ok(number),
-            _ => wrong(&OptionValue::Int(*value)),
-        },
-        Some(other) => wrong(other),
     }
 }

@@ -47,7 +47,7 @@ enum Rank {
 
 /// What can be said of a predicate without events.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shape {
+pub(in crate::engine) struct Shape {
     rank: Rank,
     /// How many values, or how far apart the ends.
     width: f64,
@@ -60,6 +60,19 @@ impl Shape {
             Rank::Equal => Some(1),
             Rank::OneOf => Some(self.width as usize),
             _ => None,
+        }
+    }
+
+    /// A guess at the share of events that satisfy such a predicate.
+    pub fn likelihood(self) -> f32 {
+        match self.rank {
+            Rank::Equal => 0.02,
+            Rank::OneOf => (0.02 * self.width as f32).min(0.4),
+            Rank::Between => 0.2,
+            Rank::OneEnd => 0.4,
+            Rank::NoneOf => 0.8,
+            Rank::NotEqual => 0.95,
+            Rank::Other => 0.3,
         }
     }
 

@@ -1,0 +1,483 @@
+//! How expressions get into the tree and out of it (Algorithms 1 to 5).
+
+use super::nodes::{Anchored, NodeId, Nodes, Part, spread};
+use super::{ATree, Access};
+use crate::engine::SubId;
+use crate::expr::{Node as Written, Normal, Predicate, Root};
+
+/// Nodes of this level and above are no part of others of their operator: it bounds how deep these can be nested,
+/// however long a chain of growing expressions is.
+pub(super) const HIGHEST_COVER: u16 = 64;
+
+/// Marks on nodes that are forgotten all at once.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    marks: Vec<u32>,
+    last: u32,
+}
+
+impl Marks {
+    /// Forgets all marks, now and then, so that there are always new ones.
+    fn begin(&mut self) {
+        if self.last > 1 << 31 {
+            self.marks.clear();
+            self.last = 0;
+        }
+    }
+
+    /// A mark that is greater than all others.
+    fn next(&mut self, nodes: &Nodes) -> u32 {
+        if self.marks.len() < nodes.bound() {
+            self.marks.resize(nodes.bound().next_power_of_two(), 0);
+        }
+        self.last += 1;
+        self.last
+    }
+
+    fn set(&mut self, id: NodeId, mark: u32) {
+        self.marks[id.index()] = mark;
+    }
+
+    fn get(&self, id: NodeId) -> u32 {
+        self.marks[id.index()]
+    }
+
+    pub fn memory(&self) -> usize {
+        self.marks.capacity() * size_of::<u32>()
+    }
+}
+
+/// Spreads numbers over 32 bits.
+fn mix(id: NodeId) -> u32 {
+    let mixed = (u64::from(id.0) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 32) as u32 ^ mixed as u32
+}
+
+/// One bit of 32 for a member.
+fn bit(id: NodeId) -> u32 {
+    1 << (mix(id) >> 27)
+}
+
+/// The same for every order of the members.
+fn hash_of(part: Part, members: &[NodeId]) -> u32 {
+    members.iter().fold(part as u32, |hash, member| hash.wrapping_add(mix(*member).wrapping_mul(0x85EB_CA6B)))
+}
+
+impl ATree {
+    /// Takes an expression: Algorithm 4, from the predicates up.
+    pub(super) fn insert_expression(&mut self, sub: SubId, expression: &Normal) {
+        let Root::Node(root) = expression.root() else { return };
+        let mut placed = std::mem::take(&mut self.placed);
+        placed.clear();
+        self.created.clear();
+        for node in expression.nodes() {
+            let id = match *node {
+                Written::Leaf(at) => self.predicate_node(&expression.predicates()[at as usize]),
+                Written::And { .. } | Written::Or { .. } => {
+                    let part = if matches!(node, Written::And { .. }) { Part::And } else { Part::Or };
+                    let members = expression.children(*node).iter().map(|child| placed[*child as usize]);
+                    let mut buffer = std::mem::take(&mut self.members);
+                    buffer.clear();
+                    buffer.extend(members);
+                    let id = self.inner_node(part, &mut buffer);
+                    self.members = buffer;
+                    id
+                }
+            };
+            placed.push(id);
+        }
+        let root = placed[root as usize];
+        self.placed = placed;
+        self.nodes.making_mut(root).uses += 1;
+        self.nodes.add_sub(root, sub);
+        if self.root_of.len() <= sub.index() {
+            self.root_of.resize(sub.index() + 1, NodeId::NONE);
+        }
+        self.root_of[sub.index()] = root;
+        // Nodes whose members went into another expression of the same operator.
+        while let Some(id) = self.created.pop() {
+            if self.nodes.get(id).part != Part::Free && self.nodes.making(id).uses == 0 {
+                self.collect(id);
+            }
+        }
+        self.demote_crowded();
+    }
+
+    /// The node of a predicate, made if need be.
+    fn predicate_node(&mut self, predicate: &Predicate) -> NodeId {
+        if self.switches.unique_ids
+            && let Some(found) = self.predicates.find(predicate)
+        {
+            return self.node_of[found.index()];
+        }
+        let number = self.predicates.take(predicate.clone());
+        let id = self.nodes.add(Part::Predicate, number.0);
+        if self.node_of.len() <= number.index() {
+            self.node_of.resize(number.index() + 1, NodeId::NONE);
+        }
+        self.node_of[number.index()] = id;
+        self.truths.insert(id, predicate, &mut self.nodes);
+        self.nodes.making_mut(id).weight = self.truths.weight(id, predicate, &self.nodes);
+        self.created.push(id);
+        id
+    }
+
+    /// The node of an AND or OR of nodes, made if need be.
+    fn inner_node(&mut self, part: Part, members: &mut Vec<NodeId>) -> NodeId {
+        self.spell_out(part, members);
+        self.marks.begin();
+        let mark = self.marks.next(&self.nodes);
+        members.retain(|member| {
+            let new = self.marks.get(*member) != mark;
+            self.marks.set(*member, mark);
+            new
+        });
+        if let [only] = members[..] {
+            return only;
+        }
+        let hash = hash_of(part, members) & self.hash_mask;
+        if self.switches.unique_ids
+            && let Some(found) = self.find(part, members.len(), hash, mark)
+        {
+            return found;
+        }
+        self.make_inner(part, members, hash, mark)
+    }
+
+    /// Opens members that turned out to have the same operator.
+    fn spell_out(&self, part: Part, members: &mut Vec<NodeId>) {
+        let mut at = 0;
+        while at < members.len() {
+            if self.nodes.get(members[at]).part == part {
+                let opened = members.swap_remove(at);
+                self.nodes.members(opened, members);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// The node with the marked members, `size` in number: found by hash, confirmed member by member.
+    fn find(&self, part: Part, size: usize, hash: u32, mark: u32) -> Option<NodeId> {
+        let same = |id: &NodeId| {
+            let making = self.nodes.making(*id);
+            making.hash == hash
+                && making.size as usize == size
+                && self.nodes.get(*id).part == part
+                && self.nodes.all_members(*id, &mut |member| self.marks.get(member) == mark)
+        };
+        self.nodes.table.find(spread(hash), same).copied()
+    }
+
+    fn make_inner(&mut self, part: Part, members: &[NodeId], hash: u32, mark: u32) -> NodeId {
+        let mut children = std::mem::take(&mut self.children);
+        children.clear();
+        if self.switches.reorganize {
+            self.reorganize(part, members, mark, &mut children);
+        } else {
+            children.extend_from_slice(members);
+        }
+        let anchor = members.iter().min_by_key(|member| self.nodes.making(**member).anchored.len());
+        let anchor = anchor.copied().unwrap_or(NodeId::NONE);
+        let id = self.nodes.add(part, anchor.0);
+        let weight = self.weight_of(part, members);
+        let making = self.nodes.making_mut(id);
+        (making.hash, making.size, making.weight) = (hash, members.len() as u32, weight);
+        for member in members {
+            self.nodes.making_mut(*member).uses += 1;
+        }
+        if self.switches.reorganize {
+            let signature = members.iter().fold(0, |bits, member| bits | bit(*member));
+            let mut anchored = self.nodes.making(anchor).anchored;
+            self.nodes.anchors.extend(&mut anchored, &[Anchored { node: id, signature }]);
+            self.nodes.making_mut(anchor).anchored = anchored;
+        }
+        if self.switches.unique_ids {
+            self.nodes.enter(id);
+        }
+        self.relink(id, &children);
+        self.created.push(id);
+        if self.switches.self_adjust {
+            self.self_adjust(id, members, mark);
+        }
+        self.children = children;
+        id
+    }
+
+    /// Algorithm 2: puts members together from nodes there are, greedily, each time by the one with most members that
+    /// are still missing. Nodes may overlap. All members have the mark.
+    fn reorganize(&mut self, part: Part, members: &[NodeId], mark: u32, children: &mut Vec<NodeId>) {
+        let signature = members.iter().fold(0, |bits, member| bits | bit(*member));
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        for member in members {
+            for other in self.nodes.anchors.get(self.nodes.making(*member).anchored) {
+                if other.signature & !signature == 0
+                    && self.nodes.get(other.node).part == part
+                    && self.nodes.get(other.node).level < HIGHEST_COVER
+                    && (self.nodes.making(other.node).size as usize) < members.len()
+                    && self.nodes.all_members(other.node, &mut |member| self.marks.get(member) == mark)
+                {
+                    candidates.push(other.node);
+                }
+            }
+        }
+        let covered = if candidates.is_empty() { mark } else { self.marks.next(&self.nodes) };
+        loop {
+            let mut best = (1, NodeId::NONE);
+            for &candidate in &candidates {
+                let mut missing = 0;
+                // A member counted twice here only makes a candidate look better than it is.
+                self.nodes.all_members(candidate, &mut |member| {
+                    missing += usize::from(self.marks.get(member) == mark);
+                    true
+                });
+                best = best.max((missing, candidate));
+            }
+            let (missing, chosen) = best;
+            if missing < 2 {
+                break;
+            }
+            let (nodes, marks) = (&self.nodes, &mut self.marks);
+            nodes.all_members(chosen, &mut |member| {
+                marks.set(member, covered);
+                true
+            });
+            candidates.retain(|candidate| *candidate != chosen);
+            children.push(chosen);
+        }
+        self.candidates = candidates;
+        children.extend(members.iter().filter(|member| self.marks.get(**member) == mark));
+    }
+
+    /// Algorithm 3: where the members of a new node are children of a greater one, it takes their place. All members
+    /// have this mark or a later one.
+    fn self_adjust(&mut self, new: NodeId, members: &[NodeId], mark: u32) {
+        let (part, level) = (self.nodes.get(new).part, self.nodes.get(new).level);
+        let Some(rarest) =
+            self.nodes.children(new).iter().min_by_key(|child| self.nodes.get(**child).parents.len())
+        else {
+            return;
+        };
+        if level >= HIGHEST_COVER || self.nodes.get(*rarest).parents.len() == 1 {
+            return;
+        }
+        let mut greater: Vec<NodeId> = self.nodes.parents(*rarest).to_vec();
+        greater.retain(|parent| {
+            *parent != new
+                && self.nodes.get(*parent).part == part
+                && self.nodes.making(*parent).size as usize > members.len()
+        });
+        let mut children = Vec::new();
+        for parent in greater {
+            let seen = self.marks.next(&self.nodes);
+            let mut found = 0;
+            let (nodes, marks) = (&self.nodes, &mut self.marks);
+            nodes.all_members(parent, &mut |member| {
+                if (mark..seen).contains(&marks.get(member)) {
+                    marks.set(member, seen);
+                    found += 1;
+                }
+                true
+            });
+            if found < members.len() {
+                continue;
+            }
+            let inside = |child: NodeId| {
+                if nodes.get(child).part == part {
+                    nodes.all_members(child, &mut |member| marks.get(member) == seen)
+                } else {
+                    marks.get(child) == seen
+                }
+            };
+            children.clear();
+            children.extend(nodes.children(parent).iter().filter(|child| !inside(**child)));
+            if children.len() + 2 <= nodes.children(parent).len() {
+                children.push(new);
+                self.relink(parent, &children);
+            }
+        }
+    }
+
+    /// Gives a node these children: links on both sides, the access child first, levels up to the roots.
+    pub(super) fn relink(&mut self, id: NodeId, children: &[NodeId]) {
+        let on_demand = self.switches.propagation_on_demand && self.nodes.get(id).part == Part::And;
+        let old = self.nodes.children(id).to_vec();
+        if on_demand && let Some(access) = old.first() {
+            self.nodes.deactivate(*access, id);
+        }
+        for child in old.iter().filter(|child| !children.contains(child)) {
+            self.nodes.remove_parent(*child, id);
+        }
+        for child in children.iter().filter(|child| !old.contains(child)) {
+            self.nodes.add_parent(*child, id, !on_demand);
+        }
+        let mut ordered = children.to_vec();
+        self.order(id, &mut ordered);
+        if on_demand {
+            self.nodes.activate(ordered[0], id);
+        }
+        self.nodes.link_count = self.nodes.link_count + ordered.len() - old.len();
+        self.nodes.set_children(id, &ordered);
+        self.refresh_level(id);
+    }
+
+    /// The most selective first, or any in the place of the access child.
+    fn order(&self, id: NodeId, children: &mut [NodeId]) {
+        children.sort_unstable_by(|a, b| {
+            self.nodes.making(*a).weight.total_cmp(&self.nodes.making(*b).weight).then(a.cmp(b))
+        });
+        if self.switches.access == Access::Random {
+            let at = mix(NodeId(id.0 ^ 0x5bd1_e995)) as usize % children.len();
+            children.swap(0, at);
+        }
+    }
+
+    /// Corrects the level of a node and of all above it.
+    fn refresh_level(&mut self, id: NodeId) {
+        let mut changed = vec![id];
+        while let Some(id) = changed.pop() {
+            let part = self.nodes.get(id).part;
+            let children = self.nodes.children(id);
+            let level = 1 + children.iter().map(|child| self.nodes.get(*child).level).max().unwrap_or(0);
+            if level > HIGHEST_COVER && children.iter().any(|child| self.nodes.get(*child).part == part) {
+                // Raised from below: opened, it is as low as its members allow.
+                let mut members = Vec::new();
+                self.nodes.members(id, &mut members);
+                self.relink(id, &members);
+                continue;
+            }
+            if level != self.nodes.get(id).level {
+                self.nodes.set_level(id, level);
+                changed.extend_from_slice(self.nodes.parents(id));
+            }
+        }
+    }
+
+    /// Forgets an expression: Algorithm 5.
+    pub(super) fn remove_expression(&mut self, sub: SubId) {
+        let root = std::mem::replace(&mut self.root_of[sub.index()], NodeId::NONE);
+        self.nodes.remove_sub(root, sub);
+        let making = self.nodes.making_mut(root);
+        making.uses -= 1;
+        if making.uses == 0 {
+            self.collect(root);
+        }
+    }
+
+    /// Removes a node that nobody uses, then those that only it used.
+    fn collect(&mut self, id: NodeId) {
+        let mut unused = vec![id];
+        let mut members = Vec::new();
+        while let Some(id) = unused.pop() {
+            if self.nodes.get(id).part == Part::Predicate {
+                self.forget_predicate(id);
+                continue;
+            }
+            members.clear();
+            self.nodes.members(id, &mut members);
+            self.replace_by_children(id);
+            self.forget_inner(id);
+            for member in &members {
+                let making = self.nodes.making_mut(*member);
+                making.uses -= 1;
+                if making.uses == 0 {
+                    unused.push(*member);
+                }
+            }
+        }
+    }
+
+    /// Gives the children of a node to the parents that are put together from it.
+    fn replace_by_children(&mut self, id: NodeId) {
+        let part = self.nodes.get(id).part;
+        self.marks.begin();
+        for parent in self.nodes.parents(id).to_vec() {
+            let mut children: Vec<NodeId> = self.nodes.children(parent).to_vec();
+            children.retain(|child| *child != id);
+            let here = self.marks.next(&self.nodes);
+            let (nodes, marks) = (&self.nodes, &mut self.marks);
+            for child in &children {
+                if nodes.get(*child).part == part {
+                    nodes.all_members(*child, &mut |member| {
+                        marks.set(member, here);
+                        true
+                    });
+                } else {
+                    marks.set(*child, here);
+                }
+            }
+            // What other children have already is left out.
+            children.extend(nodes.children(id).iter().filter(|child| {
+                if nodes.get(**child).part == part {
+                    !nodes.all_members(**child, &mut |member| marks.get(member) == here)
+                } else {
+                    marks.get(**child) != here
+                }
+            }));
+            self.relink(parent, &children);
+        }
+    }
+
+    fn forget_inner(&mut self, id: NodeId) {
+        let hash = self.nodes.making(id).hash;
+        if self.switches.unique_ids
+            && let Ok(found) = self.nodes.table.find_entry(spread(hash), |other| *other == id)
+        {
+            found.remove();
+        }
+        if self.switches.reorganize {
+            let anchor = NodeId(self.nodes.get(id).own);
+            let mut anchored = self.nodes.making(anchor).anchored;
+            let at = self.nodes.anchors.get(anchored).iter().position(|other| other.node == id);
+            if let Some(at) = at {
+                self.nodes.anchors.cut_out(&mut anchored, at, 1);
+                self.nodes.making_mut(anchor).anchored = anchored;
+            }
+        }
+        let children = self.nodes.children(id).to_vec();
+        self.nodes.link_count -= children.len();
+        for child in children {
+            self.nodes.remove_parent(child, id);
+        }
+        self.nodes.forget(id);
+    }
+
+    fn forget_predicate(&mut self, id: NodeId) {
+        let number = self.nodes.predicate(id);
+        self.truths.remove(id, self.predicates.get(number), &mut self.nodes);
+        self.predicates.give_back(number);
+        self.nodes.forget(id);
+    }
+
+    /// Chooses access children by what was observed.
+    pub(super) fn choose_anew(&mut self) {
+        let mut all: Vec<(u16, NodeId)> = self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
+        all.sort_unstable();
+        let mut members = Vec::new();
+        for (_, id) in all {
+            let part = self.nodes.get(id).part;
+            let weight = if part == Part::Predicate {
+                self.truths.weight(id, self.predicates.get(self.nodes.predicate(id)), &self.nodes)
+            } else {
+                members.clear();
+                self.nodes.members(id, &mut members);
+                self.weight_of(part, &members)
+            };
+            self.nodes.making_mut(id).weight = weight;
+            if part != Part::Predicate {
+                let children = self.nodes.children(id).to_vec();
+                self.relink(id, &children);
+            }
+        }
+    }
+
+    /// Predicates that later ones cut into too many spaces are checked from now on.
+    fn demote_crowded(&mut self) {
+        while let Some(id) = self.truths.crowded.pop() {
+            if self.nodes.get(id).part == Part::Predicate {
+                self.truths.demote(id, self.predicates.get(self.nodes.predicate(id)), &mut self.nodes);
+            }
+        }
+    }
+}

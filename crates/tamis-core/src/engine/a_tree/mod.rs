@@ -1,0 +1,211 @@
+//! A-Tree: arbitrary Boolean expressions that share predicates and subexpressions.
+//!
+//! Paper: S. Ji and H.-A. Jacobsen, A-Tree: A Dynamic Data Structure for Efficiently Indexing Arbitrary Boolean
+//! Expressions, SIGMOD 2021, sections 4 and 5.
+//!
+//! Idea: every distinct predicate, subexpression and expression is one node (l-node, i-node, r-node), whoever uses
+//! it, so all expressions together are a tree with many roots. A new expression is put together from nodes there are,
+//! and existing ones take a new node in where it fits. An event satisfies some predicates, found by PS-Trees and
+//! automata; from there results flow up, level by level, and only where a node is satisfied.
+//!
+//! | file | question it answers |
+//! | --- | --- |
+//! | `nodes` | what is a node, and what is it linked to? |
+//! | `build` | how do expressions get into the tree and out of it? (Algorithms 1 to 5) |
+//! | `truths` | which predicates does an event satisfy? |
+//! | `matching` | which expressions does it satisfy? (Algorithm 6) |
+//! | `check` | is the tree what it should be? |
+//!
+//! Invariants: no two nodes mean the same; links agree on both sides; a node's level is one more than the highest
+//! of its children; every node is used as a member or as a whole expression, as often as it counts.
+//!
+//! Cost: inserting what is there O(predicates); a new node adds a look at the few nodes kept with its members, and at
+//! the parents of its rarest child. Matching O(satisfied predicates + links from satisfied nodes).
+//!
+//! Deviations from the paper:
+//! - Identity: nodes are found by a hash of their members and confirmed member by member. The paper computes an id by
+//!   arithmetic over the ids of predicates; two expressions may get the same.
+//! - Normalization, shared by all engines, has already rewritten NOT, XOR and XNOR and joined an AND inside an AND.
+//!   `zero_suppression=false` has FALSE results computed and told to parents again, on the same tree.
+//! - A use is counted for each member of an expression, not for the nodes it happens to be put together from: these may
+//!   go whenever nobody means them (paper, 4.2.4), and the counts do not depend on the order of arrival.
+//! - Candidates for reorganization are found with one of their members, the one with fewest such nodes, and for
+//!   self-adjustment among the parents of the rarest child: lists of parents may be very long.
+//! - A node is put together from others only below level 64, which bounds nesting.
+//! - Access children are chosen by how likely they are satisfied; `access="random"` is the paper's way.
+//! - Predicates covering more than `max_spaces` spaces are checked one by one.
+
+mod build;
+mod check;
+mod matching;
+mod nodes;
+mod truths;
+
+use super::predicates::Predicates;
+use super::registry::{OptionValue, Options, switch, whole_number};
+use super::{Engine, Scratch, SubId};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::expr::Normal;
+use build::Marks;
+use matching::MatchScratch;
+use nodes::{NodeId, Nodes, Part};
+use truths::Truths;
+
+/// How access children are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Selective,
+    Random,
+}
+
+/// What the paper's experiments switch on and off.
+#[derive(Clone, Copy, Debug)]
+struct Switches {
+    zero_suppression: bool,
+    propagation_on_demand: bool,
+    unique_ids: bool,
+    reorganize: bool,
+    self_adjust: bool,
+    access: Access,
+}
+
+/// See the module's head.
+#[derive(Debug)]
+pub struct ATree {
+    nodes: Nodes,
+    predicates: Predicates,
+    /// By predicate: its node, one of them without unique ids.
+    node_of: Vec<NodeId>,
+    truths: Truths,
+    /// By subscription: the node of its expression.
+    root_of: Vec<NodeId>,
+    switches: Switches,
+    /// All ones; tests clear bits to make hashes collide.
+    hash_mask: u32,
+    marks: Marks,
+    // Buffers of an insertion, kept to be used again.
+    placed: Vec<NodeId>,
+    created: Vec<NodeId>,
+    members: Vec<NodeId>,
+    children: Vec<NodeId>,
+    candidates: Vec<NodeId>,
+}
+
+impl ATree {
+    /// The options it knows.
+    pub const OPTIONS: &'static [&'static str] = &[
+        "zero_suppression",
+        "propagation_on_demand",
+        "unique_ids",
+        "reorganize",
+        "self_adjust",
+        "access",
+        "max_spaces",
+    ];
+
+    /// An empty engine.
+    pub fn new(options: &Options) -> Result<ATree> {
+        let access = match options.get("access") {
+            None => Access::Selective,
+            Some(OptionValue::Text(word)) if word == "selective" => Access::Selective,
+            Some(OptionValue::Text(word)) if word == "random" => Access::Random,
+            Some(other) => {
+                return Err(Error::Option(format!("access is {other}, must be \"selective\" or \"random\"")));
+            }
+        };
+        let switches = Switches {
+            zero_suppression: switch(options, "zero_suppression")?,
+            propagation_on_demand: switch(options, "propagation_on_demand")?,
+            unique_ids: switch(options, "unique_ids")?,
+            reorganize: switch(options, "reorganize")?,
+            self_adjust: switch(options, "self_adjust")?,
+            access,
+        };
+        let max_spaces = whole_number(options, "max_spaces", 256, 0..=1 << 20)?;
+        Ok(ATree {
+            nodes: Nodes::default(),
+            predicates: Predicates::default(),
+            node_of: Vec::new(),
+            truths: Truths::new(max_spaces, !switches.zero_suppression),
+            root_of: Vec::new(),
+            switches,
+            hash_mask: u32::MAX,
+            marks: Marks::default(),
+            placed: Vec::new(),
+            created: Vec::new(),
+            members: Vec::new(),
+            children: Vec::new(),
+            candidates: Vec::new(),
+        })
+    }
+
+    /// How likely an AND or OR of nodes is satisfied, as if they had nothing to do with one another.
+    fn weight_of(&self, part: Part, members: &[NodeId]) -> f32 {
+        let weights = members.iter().map(|member| self.nodes.making(*member).weight);
+        match part {
+            Part::And => weights.product(),
+            _ => 1.0 - weights.map(|weight| 1.0 - weight).product::<f32>(),
+        }
+    }
+}
+
+impl Engine for ATree {
+    fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
+        self.insert_expression(id, expression);
+        Ok(())
+    }
+
+    fn remove(&mut self, id: SubId) {
+        self.remove_expression(id);
+    }
+
+    fn scratch(&self) -> Scratch {
+        Box::new(MatchScratch::default())
+    }
+
+    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
+        let Some(scratch) = scratch.downcast_mut::<MatchScratch>() else { return };
+        if self.switches.zero_suppression && self.switches.propagation_on_demand {
+            self.match_on_demand(event, scratch, matches);
+        } else {
+            self.match_by_counting(event, scratch, matches);
+        }
+    }
+
+    fn observe(&mut self, event: &Event<'_>) {
+        self.truths.observe(event);
+    }
+
+    fn adapt(&mut self) {
+        self.choose_anew();
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.check()
+    }
+
+    fn memory(&self) -> usize {
+        let lists = [&self.node_of, &self.root_of, &self.placed, &self.created, &self.members];
+        self.nodes.memory()
+            + self.predicates.memory()
+            + self.truths.memory()
+            + self.marks.memory()
+            + lists.iter().map(|list| list.capacity() * size_of::<NodeId>()).sum::<usize>()
+    }
+
+    fn stats(&self) -> Vec<(&'static str, u64)> {
+        let (leaves, _, bounds) = self.truths.size();
+        let l_nodes = self.nodes.iter().filter(|(_, node)| node.part == Part::Predicate).count();
+        let roots = self.nodes.iter().filter(|(_, node)| !node.subs.is_none()).count();
+        vec![
+            ("predicates", l_nodes as u64),
+            ("inner_nodes", (self.nodes.len() - l_nodes) as u64),
+            ("roots", roots as u64),
+            ("links", self.nodes.link_count as u64),
+            ("levels", self.nodes.levels().saturating_sub(1) as u64),
+            ("spaces", leaves as u64),
+            ("bounds", bounds as u64),
+        ]
+    }
+}
