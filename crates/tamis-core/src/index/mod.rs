@@ -18,6 +18,7 @@ mod file;
 mod id;
 mod matching;
 mod observing;
+mod parsing;
 mod scoring;
 mod subscriptions;
 mod update;

@@ -1,5 +1,6 @@
 //! How subscriptions come and go. Whatever fails leaves the index as it was.
 
+use super::parsing::parse_ahead;
 use super::subscriptions::Standing;
 use super::{Id, Index, State};
 use crate::engine::SubId;
@@ -42,25 +43,30 @@ impl Index {
         let mut added: Vec<SubId> = Vec::new();
         let batch = batch.into_iter();
         state.subscriptions.reserve(batch.size_hint().0);
-        for (row, (id, source)) in batch.enumerate() {
-            let inserted = self.parsed(source).and_then(|(text, expr)| {
-                state.insert(id, text, &expr, &mut normalizer, self.settings.missing)
-            });
-            match inserted {
-                Ok((sub, standing)) => {
-                    added.push(sub);
-                    if standing == Standing::Never {
-                        never.push(row);
-                    }
+        let mut row = 0;
+        let outcome: Result<()> = parse_ahead(
+            batch,
+            |source| self.parsed(source),
+            |id, parsed| {
+                let (text, expr) = parsed?;
+                let (sub, standing) =
+                    state.insert(id, text, &expr, &mut normalizer, self.settings.missing)?;
+                added.push(sub);
+                if standing == Standing::Never {
+                    never.push(row);
                 }
-                Err(error) => {
-                    added.into_iter().rev().for_each(|sub| state.remove(sub));
-                    state.forget_attributes(attributes);
-                    return Err(error.at_row(row));
-                }
+                row += 1;
+                Ok(Some(expr))
+            },
+        );
+        match outcome {
+            Ok(()) => Ok(never),
+            Err(error) => {
+                added.into_iter().rev().for_each(|sub| state.remove(sub));
+                state.forget_attributes(attributes);
+                Err(error.at_row(row))
             }
         }
-        Ok(never)
     }
 
     /// Gives an id another expression; its place in the order of insertion stays. Returns as [`Index::add`] does.

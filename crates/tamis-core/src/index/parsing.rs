@@ -1,0 +1,72 @@
+//! Parsing many expressions ahead of the insertion, on the other cores.
+
+use crate::error::Result;
+use crate::expr::Expr;
+use std::collections::VecDeque;
+use std::sync::mpsc::channel;
+
+/// How many expressions a worker takes at a time. Fewer are parsed where they are inserted.
+const CHUNK: usize = 512;
+/// Inserting is the longer part: more workers would wait.
+const WORKERS: usize = 4;
+
+/// A parsed expression and its text.
+pub(super) type Parsed = (Box<str>, Expr);
+
+/// What a worker is sent.
+struct Work<S> {
+    sources: Vec<S>,
+    /// Expressions that served their purpose. Who made them is quickest to free them.
+    spent: Vec<Expr>,
+}
+
+/// Parses the sources of a batch and hands over each result with its label, in order, until `take` returns an
+/// error. `take` returns expressions that it needs no more.
+pub(super) fn parse_ahead<L, S: Send, E>(
+    mut batch: impl Iterator<Item = (L, S)>,
+    parse: impl Fn(S) -> Result<Parsed> + Sync,
+    mut take: impl FnMut(L, Result<Parsed>) -> Result<Option<Expr>, E>,
+) -> Result<(), E> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let workers = if batch.size_hint().0 < 2 * CHUNK { 0 } else { (cores - 1).min(WORKERS) };
+    if workers == 0 {
+        return batch.try_for_each(|(label, source)| take(label, parse(source)).map(drop));
+    }
+    std::thread::scope(|scope| {
+        let parse = &parse;
+        let lanes: Vec<_> = (0..workers)
+            .map(|_| {
+                let (send_work, work) = channel::<Work<S>>();
+                let (send_parsed, parsed) = channel::<Vec<Result<Parsed>>>();
+                scope.spawn(move || {
+                    for Work { sources, spent } in work {
+                        drop(spent);
+                        if send_parsed.send(sources.into_iter().map(parse).collect()).is_err() {
+                            return;
+                        }
+                    }
+                });
+                (send_work, parsed)
+            })
+            .collect();
+        let mut waiting = VecDeque::new();
+        let mut spent: Vec<Vec<Expr>> = (0..workers).map(|_| Vec::new()).collect();
+        // Lanes take turns, so that results come back in the order they were sent.
+        let mut turns = (0..workers).cycle();
+        loop {
+            while waiting.len() < 2 * workers {
+                let (labels, sources): (Vec<L>, Vec<S>) = batch.by_ref().take(CHUNK).unzip();
+                let (false, Some(lane)) = (labels.is_empty(), turns.next()) else { break };
+                let work = Work { sources, spent: std::mem::take(&mut spent[lane]) };
+                // A worker ends early only by a panic, which the scope reports.
+                let _ = lanes[lane].0.send(work);
+                waiting.push_back((lane, labels));
+            }
+            let Some((lane, labels)) = waiting.pop_front() else { return Ok(()) };
+            let Ok(parsed) = lanes[lane].1.recv() else { return Ok(()) };
+            for (label, parsed) in labels.into_iter().zip(parsed) {
+                spent[lane].extend(take(label, parsed)?);
+            }
+        }
+    })
+}
