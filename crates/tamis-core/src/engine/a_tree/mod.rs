@@ -39,6 +39,8 @@ mod build;
 mod check;
 mod matching;
 mod nodes;
+#[cfg(test)]
+mod tests;
 mod truths;
 
 use super::predicates::Predicates;
