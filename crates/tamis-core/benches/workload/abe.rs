@@ -1,7 +1,7 @@
 //! Arbitrary expressions of three levels: 40% AND, 40% OR, 10% NOT, 5% XOR, 5% XNOR. Predicates and subexpressions
 //! are drawn again with skewed repetition: a predicate stands in about 18 places, a subexpression in about 4.
 
-use super::{CARDINALITY, Event, Predicate, Random, Workload, draw_events};
+use super::{Answer, CARDINALITY, Event, Predicate, Random, Workload, draw_events, tally};
 
 /// A node, with negation already pushed to the predicates.
 enum Node {
@@ -139,6 +139,22 @@ impl Abe {
             }
             (Wording::Part | Wording::Predicate, _) => unreachable!("only whole expressions are operands"),
         }
+    }
+
+    /// As [`Workload::answer`], but with every node evaluated once: children come before parents.
+    pub fn answer_once(&self, event: &Event) -> Answer {
+        let values = self.spread(event);
+        let mut holds: Vec<bool> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let held = match node {
+                Node::Leaf(predicate) => predicate.holds(&values),
+                Node::All(children) => children.iter().all(|&child| holds[child as usize]),
+                Node::Any(children) => children.iter().any(|&child| holds[child as usize]),
+            };
+            holds.push(held);
+        }
+        let matching = (0..self.len()).filter(|&subscription| holds[self.roots[subscription] as usize]);
+        tally(matching)
     }
 
     fn node_holds(&self, node: u32, values: &[i16]) -> bool {

@@ -77,6 +77,10 @@ pub const CARDINALITY: u64 = 100;
 /// How many subscriptions match an event, and the sum of their numbers.
 pub type Answer = (u64, u64);
 
+fn tally(matching: impl Iterator<Item = usize>) -> Answer {
+    matching.fold((0, 0), |(count, sum), subscription| (count + 1, sum + subscription as u64))
+}
+
 /// Subscriptions, numbered from 0, and events.
 pub trait Workload {
     fn dimensions(&self) -> usize;
@@ -87,14 +91,19 @@ pub trait Workload {
     /// Whether an event, spread over all dimensions, satisfies a subscription.
     fn holds(&self, subscription: usize, values: &[i16]) -> bool;
 
-    /// The right answer for an event.
-    fn answer(&self, event: &Event) -> Answer {
+    /// An event spread over all dimensions; -1 where it has no value.
+    fn spread(&self, event: &Event) -> Vec<i16> {
         let mut values = vec![-1; self.dimensions()];
         for &(attribute, value) in event {
             values[attribute as usize] = value;
         }
-        let matching = (0..self.len()).filter(|&subscription| self.holds(subscription, &values));
-        matching.fold((0, 0), |(count, sum), subscription| (count + 1, sum + subscription as u64))
+        values
+    }
+
+    /// The right answer for an event.
+    fn answer(&self, event: &Event) -> Answer {
+        let values = self.spread(event);
+        tally((0..self.len()).filter(|&subscription| self.holds(subscription, &values)))
     }
 
     /// Writes `subscriptions.tsv` (number, expression), `events.jsonl` and `expected.tsv` (event, matches, sum of the
