@@ -6,7 +6,9 @@ use common::event::{GivenEvent, truth, write_row};
 use common::generate::{condition, event, expression};
 use proptest::prelude::*;
 use tamis_core::event::{EventSlots, Rows};
-use tamis_core::expr::{Connective, Expr, Limits, Missing, Node, Normal, Normalizer, Root, Truth, parse};
+use tamis_core::expr::{
+    Connective, Expr, Limits, Missing, Node, Normal, Normalizer, Over, Root, Truth, parse,
+};
 use tamis_core::index::{Id, Index, Settings, Source};
 use tamis_core::{Error, Schema};
 
@@ -70,6 +72,30 @@ proptest! {
         let parsed = parse(&text, &Limits::default()).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(&parsed, &expr, "{}", text);
         prop_assert_eq!(parsed.to_string(), text);
+    }
+
+    #[test]
+    fn predicates_are_said_as_they_are(expr in expression(), events in prop::collection::vec(event(), 4)) {
+        for missing in BOTH {
+            let mut schema = Schema::default();
+            let mut normalizer = Normalizer::default();
+            for predicate in normalizer.normalize(&expr, &mut schema, missing).predicates() {
+                let text = predicate.text(schema.name(predicate.attribute));
+                // The words the language lacks are about the elements of a list.
+                if predicate.over != Over::Value && text.contains("): ") {
+                    prop_assert!(predicate.to_expr("x").is_none());
+                    continue;
+                }
+                let parsed = parse(&text, &Limits::default())
+                    .map_err(|error| TestCaseError::fail(error.to_string()))?;
+                for event in &events {
+                    let mut rows = Rows::default();
+                    write_row(event, &schema, &mut rows);
+                    let held = predicate.holds(&EventSlots::default().load(&rows, 0, schema.len()));
+                    prop_assert_eq!(truth(&parsed, event, Missing::Unknown) == Truth::True, held, "{}", text);
+                }
+            }
+        }
     }
 
     #[test]

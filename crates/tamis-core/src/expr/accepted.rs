@@ -117,7 +117,7 @@ fn as_range(pattern: &TextPattern) -> Option<OrderedSet<SmolStr>> {
 }
 
 /// The first string behind all those that begin with `prefix`; `None` if they reach to the end of the order.
-fn after_prefix(prefix: &str) -> Option<SmolStr> {
+pub(super) fn after_prefix(prefix: &str) -> Option<SmolStr> {
     let mut chars: Vec<char> = prefix.chars().collect();
     while let Some(last) = chars.pop() {
         let next = match last {

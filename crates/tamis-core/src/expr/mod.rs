@@ -12,6 +12,7 @@
 //! | `accepted` | for which values is this operator TRUE? |
 //! | `normalize` | how is what the user wrote turned into that? |
 //! | `dnf` | which conjunctions is it made of, if not too many? |
+//! | `wording` | how is a normalized predicate said to people? |
 
 mod accepted;
 mod ast;
@@ -25,6 +26,7 @@ mod parser;
 mod pattern;
 mod print;
 mod set;
+mod wording;
 
 pub use ast::{Attribute, Comparison, Condition, Connective, Expr, Op, Quantifier};
 pub use dnf::Conjunction;

@@ -265,10 +265,7 @@ impl From<ValueSet> for Test {
             },
             Some(Kind::Time) => {
                 if let (Some((low, high)), None) = first_two(set.times.ranges()) {
-                    return Test::Time {
-                        low: low.map_or(i64::MIN, |cut| cut.at.saturating_add(i64::from(cut.after))),
-                        high: high.map_or(i64::MAX, |cut| cut.at.saturating_sub(i64::from(!cut.after))),
-                    };
+                    return Test::Time { low: lowest_time(low), high: highest_time(high) };
                 }
             }
             Some(Kind::Text) => {
@@ -285,13 +282,23 @@ impl From<ValueSet> for Test {
 }
 
 /// The first number behind a cut.
-fn lowest_number(cut: Option<&Cut<Number>>) -> Number {
+pub(super) fn lowest_number(cut: Option<&Cut<Number>>) -> Number {
     cut.map_or(Number::MIN, |cut| if cut.after { cut.at.next_up() } else { cut.at })
 }
 
 /// The last number before a cut.
-fn highest_number(cut: Option<&Cut<Number>>) -> Number {
+pub(super) fn highest_number(cut: Option<&Cut<Number>>) -> Number {
     cut.map_or(Number::MAX, |cut| if cut.after { cut.at } else { cut.at.next_down() })
+}
+
+/// The first instant behind a cut.
+pub(super) fn lowest_time(cut: Option<&Cut<i64>>) -> i64 {
+    cut.map_or(i64::MIN, |cut| cut.at.saturating_add(i64::from(cut.after)))
+}
+
+/// The last instant before a cut.
+pub(super) fn highest_time(cut: Option<&Cut<i64>>) -> i64 {
+    cut.map_or(i64::MAX, |cut| cut.at.saturating_sub(i64::from(!cut.after)))
 }
 
 fn first_two<T>(mut items: impl Iterator<Item = T>) -> (Option<T>, Option<T>) {
