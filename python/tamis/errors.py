@@ -101,7 +101,7 @@ class TooComplex(TamisError, ValueError):
 
 
 class OptionError(TamisError, ValueError):
-    """An unknown engine, option or setting."""
+    """An unknown engine, option or setting, or something that the engine cannot do."""
 
 
 class FileError(TamisError):

@@ -305,6 +305,23 @@ class Index:
         parts = dict(zip(("ids", "texts", "attributes", "engine"), self._native.memory(), strict=True))
         return {**parts, "total": sum(parts.values())}
 
+    def to_dot(self) -> str:
+        """Give the engine's structure as a graph in DOT, the language of Graphviz.
+
+        Predicates are boxes at the bottom, AND and OR are ellipses above them; what several expressions
+        share is there once. Arrows lead the way of matching, those that are not followed are dashed. A node
+        that is the whole of an expression has a thick border and its id. Long texts are cut.
+
+        Raises:
+            OptionError: The engine has no such structure; ``a_tree`` has.
+
+        >>> index = Index(engine="a_tree")
+        >>> index.add("adults", "age >= 18 and country = 'US'")
+        >>> "age >= 18" in index.to_dot()
+        True
+        """
+        return self._native.dot()
+
     def validate(self) -> None:
         """Check every invariant of the index and its engine; for tests.
 

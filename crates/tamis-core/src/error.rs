@@ -36,7 +36,7 @@ pub enum Error {
         /// Conjunctions allowed.
         limit: u64,
     },
-    /// An unknown engine, option, or option value.
+    /// An unknown engine, option, or option value; something that the engine cannot do.
     #[error("{0}")]
     Option(String),
     /// A file that cannot be read or written, or is not an index.

@@ -443,6 +443,10 @@ impl NativeIndex {
         py.detach(|| self.index.engine_stats())
     }
 
+    fn dot(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.index.dot()).map_err(|error| exception(py, error))
+    }
+
     fn validate(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.index.validate()).map_err(|error| exception(py, error))
     }

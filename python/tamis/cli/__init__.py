@@ -1,4 +1,4 @@
-"""The command line: ``tamis match``, ``explain``, ``engines`` and ``demo``.
+"""The command line: ``tamis match``, ``explain``, ``engines``, ``draw`` and ``demo``.
 
 One module per subcommand. Each has ``add_parser``, which describes its arguments, and ``run``,
 which does the work and returns the exit code. Heavy imports (pyarrow, rich) happen where they
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tamis.cli import demo, engines, explain, match
+from tamis.cli import demo, draw, engines, explain, match
 from tamis.cli.exits import CommandError, Exit
 from tamis.errors import TamisError
 from tamis.files import InputError
@@ -24,6 +24,7 @@ _EXAMPLES = """examples:
   tamis match rules.txt events.jsonl            which rules does each event match?
   tamis explain rules.txt events.jsonl --id 3   why does rule 3 match the first event, or not?
   tail -f app.jsonl | tamis match rules.txt -   match a stream as it comes
+  tamis draw rules.txt --output rules.svg       how do the rules hang together?
 
 `tamis COMMAND --help` has more about each command.
 """
@@ -49,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (match, explain, engines, demo):
+    for command in (match, explain, engines, draw, demo):
         command.add_parser(commands)
     return parser
 

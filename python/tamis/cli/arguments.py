@@ -10,14 +10,16 @@ from tamis.files.formats import EventsFormat, RulesFormat
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-FORMATS = """rules, by file ending (or --rules-format):
+RULES_FORMATS = """rules, by file ending (or --rules-format):
   .txt, other  one expression per line; its id is the line number. If the first rule reads
                id<TAB>expression, all are read so. Blank lines, # and -- lines are skipped
   .tsv         id<TAB>expression
   .jsonl       {"id": "ad-1", "expression": "age > 30"}; also .ndjson, .json
   .csv         columns expression and, if wanted, id (else the row number)
   .parquet     the same columns
+"""
 
+FORMATS = f"""{RULES_FORMATS}
 events, by file ending (or --events-format):
   .jsonl       one JSON object per line; also .ndjson, .json and unknown endings
   .csv         one event per row under a header; types are inferred per column, ISO dates and
@@ -45,21 +47,26 @@ def add_command(
 
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add RULES and EVENTS, their formats, and how a missing attribute counts."""
-    parser.add_argument("rules", metavar="RULES", help="the file of expressions")
+    add_rules(parser)
     parser.add_argument("events", metavar="EVENTS", help="the file of events, or - for stdin")
-    parser.add_argument(
-        "--rules-format",
-        type=RulesFormat,
-        choices=list(RulesFormat),
-        metavar="FORMAT",
-        help=f"one of {', '.join(RulesFormat)}; follows from the file ending",
-    )
     parser.add_argument(
         "--events-format",
         type=EventsFormat,
         choices=list(EventsFormat),
         metavar="FORMAT",
         help=f"one of {', '.join(EventsFormat)}; follows from the file ending",
+    )
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add RULES, their format, and how a missing attribute counts."""
+    parser.add_argument("rules", metavar="RULES", help="the file of expressions")
+    parser.add_argument(
+        "--rules-format",
+        type=RulesFormat,
+        choices=list(RulesFormat),
+        metavar="FORMAT",
+        help=f"one of {', '.join(RulesFormat)}; follows from the file ending",
     )
     parser.add_argument(
         "--missing",

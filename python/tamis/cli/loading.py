@@ -38,12 +38,7 @@ def skip(place: str, fault: str) -> None:
 def load_index(arguments: argparse.Namespace, complain: Complain) -> tamis.Index:
     """Read the rules file and add its rules to an index."""
     index = tamis.Index(engine=arguments.engine, missing=arguments.missing)
-    file = read_file(arguments, complain)
-    rules = file.rules
-    with warnings_about(file.path), Meter("loading rules", len(rules), arguments.progress) as meter:
-        for first in range(0, len(rules), _RULES_PER_CALL):
-            _add(index, file, rules[first : first + _RULES_PER_CALL], complain)
-            meter.advance(min(_RULES_PER_CALL, len(rules) - first))
+    fill(index, read_file(arguments, complain), complain, arguments.progress)
     return index
 
 
@@ -54,6 +49,15 @@ def read_file(arguments: argparse.Namespace, complain: Complain) -> RulesFile:
         arguments.rules_format,
         lambda error: complain(error.place, error.message),
     )
+
+
+def fill(index: tamis.Index, file: RulesFile, complain: Complain, progress: bool) -> None:
+    """Add the rules of a file to an index."""
+    rules = file.rules
+    with warnings_about(file.path), Meter("loading rules", len(rules), progress) as meter:
+        for first in range(0, len(rules), _RULES_PER_CALL):
+            _add(index, file, rules[first : first + _RULES_PER_CALL], complain)
+            meter.advance(min(_RULES_PER_CALL, len(rules) - first))
 
 
 def _add(index: tamis.Index, file: RulesFile, rules: list[Rule], complain: Complain) -> None:

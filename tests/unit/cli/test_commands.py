@@ -43,7 +43,7 @@ def test_every_rule_of_the_demo_matches_something(run: Run, files: Path) -> None
     assert (len(matched), err) == (31, "")
 
 
-@pytest.mark.parametrize("command", ["match", "explain", "engines", "demo"])
+@pytest.mark.parametrize("command", ["match", "explain", "engines", "draw", "demo"])
 def test_help_has_examples(run: Run, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0

@@ -5,11 +5,14 @@
 //! [`registry::ENGINES`], and with that runs in the one suite (`tests/engine_suite.rs`) and in every benchmark.
 
 mod a_tree;
+mod graph;
 mod patterns;
 mod predicates;
 mod pst;
 pub mod registry;
 mod scan;
+
+pub use graph::{Graph, GraphNode, Part};
 
 use crate::error::Result;
 use crate::event::Event;
@@ -63,4 +66,9 @@ pub trait Engine: Send + Sync {
 
     /// Figures for people: sizes and counts of the structure's parts.
     fn stats(&self) -> Vec<(&'static str, u64)>;
+
+    /// The structure as a graph of predicates and connectives; `None` if the engine has no such structure.
+    fn graph(&self) -> Option<Graph> {
+        None
+    }
 }

@@ -9,11 +9,13 @@
 //! | `observing` | what do past events teach the engine? |
 //! | `scoring` | which matches are the best k? |
 //! | `file` | how does an index become bytes and back? |
+//! | `drawing` | what does the engine's structure look like? |
 //!
 //! One lock guards the state: matching reads, updates and observations write. Events are read with a copy of
 //! the schema taken before; if an update adds an attribute in between, the reader is told to read again (see
 //! [`Stale`]), so a match always speaks of one state of the index.
 
+mod drawing;
 mod file;
 mod id;
 mod matching;
