@@ -125,11 +125,21 @@ impl<T: Copy + Default, const UNIT: usize> Blocks<T, UNIT> {
         *block = moved;
     }
 
+    /// Gives back most of the room behind the last list.
+    pub fn settle(&mut self) {
+        settle(&mut self.items);
+    }
+
     /// Bytes in use.
     pub fn memory(&self) -> usize {
         let free: usize = self.free.iter().map(|starts| starts.capacity() * size_of::<u32>()).sum();
         self.items.capacity() * size_of::<T>() + free
     }
+}
+
+/// Gives back room for growth, but a little, so that the next item is cheap.
+pub(crate) fn settle<T>(items: &mut Vec<T>) {
+    items.shrink_to(items.len() + items.len() / 64);
 }
 
 #[cfg(test)]

@@ -60,7 +60,13 @@ impl Index {
             },
         );
         match outcome {
-            Ok(()) => Ok(never),
+            Ok(()) => {
+                // After a few it would not pay.
+                if row > state.subscriptions.len() / 4 {
+                    state.engine.settle();
+                }
+                Ok(never)
+            }
             Err(error) => {
                 added.into_iter().rev().for_each(|sub| state.remove(sub));
                 state.forget_attributes(attributes);

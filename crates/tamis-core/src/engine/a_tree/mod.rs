@@ -43,6 +43,7 @@ mod nodes;
 mod tests;
 mod truths;
 
+use super::graph::{self, Graph, GraphNode};
 use super::predicates::Predicates;
 use super::registry::{OptionValue, Options, switch, whole_number};
 use super::{Engine, Scratch, SubId};
@@ -183,6 +184,11 @@ impl Engine for ATree {
         self.choose_anew();
     }
 
+    fn settle(&mut self) {
+        self.nodes.settle();
+        self.truths.settle();
+    }
+
     fn validate(&self) -> Result<(), String> {
         self.check()
     }
@@ -209,5 +215,32 @@ impl Engine for ATree {
             ("spaces", leaves as u64),
             ("bounds", bounds as u64),
         ]
+    }
+
+    fn graph(&self) -> Option<Graph> {
+        let mut order: Vec<(u16, NodeId)> = self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
+        order.sort_unstable();
+        let mut places = vec![0; self.nodes.bound()];
+        order.iter().enumerate().for_each(|(place, (_, id))| places[id.index()] = place);
+        let drawn = |(level, id): (u16, NodeId)| {
+            let node = self.nodes.get(id);
+            let children: Vec<usize> =
+                self.nodes.children(id).iter().map(|child| places[child.index()]).collect();
+            let on_demand = self.switches.propagation_on_demand && node.part == Part::And;
+            let mut subscriptions = Vec::new();
+            self.nodes.append_subs(node.subs, &mut subscriptions);
+            GraphNode {
+                part: match node.part {
+                    Part::And => graph::Part::And,
+                    Part::Or => graph::Part::Or,
+                    _ => graph::Part::Predicate(self.predicates.get(self.nodes.predicate(id)).clone()),
+                },
+                level: u32::from(level),
+                access: on_demand.then(|| children[0]),
+                children,
+                subscriptions,
+            }
+        };
+        Some(Graph { nodes: order.into_iter().map(drawn).collect() })
     }
 }

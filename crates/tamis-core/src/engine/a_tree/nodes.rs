@@ -4,7 +4,7 @@
 //! put together: members themselves, and nodes of the same operator that stand for a part of the set. So what a node
 //! means is found by opening children of its own operator, and no member is of that operator.
 
-use crate::blocks::{Block, Blocks};
+use crate::blocks::{Block, Blocks, settle};
 use crate::engine::SubId;
 use crate::engine::predicates::PredId;
 use hashbrown::HashTable;
@@ -352,6 +352,14 @@ impl Nodes {
             }
             Subs(single) => matches.push(SubId(single)),
         }
+    }
+
+    /// Gives back room for growth.
+    pub fn settle(&mut self) {
+        settle(&mut self.nodes);
+        settle(&mut self.making);
+        self.links.settle();
+        self.anchors.settle();
     }
 
     /// Bytes in use.

@@ -345,6 +345,11 @@ impl Truths {
         }
     }
 
+    /// Gives back room for growth.
+    pub fn settle(&mut self) {
+        self.items.settle();
+    }
+
     /// Checks the trees, and that every predicate is where it belongs and nowhere else.
     pub fn validate(&self, predicates: &Predicates, nodes: &Nodes) -> Result<(), String> {
         let mut all = Vec::new();
