@@ -125,9 +125,19 @@ impl<T: Copy + Default, const UNIT: usize> Blocks<T, UNIT> {
         *block = moved;
     }
 
-    /// Gives back most of the room behind the last list.
-    pub fn settle(&mut self) {
-        settle(&mut self.items);
+    /// Moves all lists together, in the order given, so that no room is left between them and little behind.
+    pub fn settle<'b>(&mut self, lists: impl Iterator<Item = &'b mut Block>) {
+        let mut items = Vec::with_capacity(self.items.len());
+        for list in lists {
+            let (units, _) = size_for(Self::units(list.len()));
+            let start = items.len();
+            items.extend_from_slice(self.get(*list));
+            items.resize(start + units * UNIT, T::default());
+            list.start = (start / UNIT) as u32;
+        }
+        settle(&mut items);
+        self.items = items;
+        self.free.clear();
     }
 
     /// Bytes in use.
@@ -183,6 +193,10 @@ mod tests {
             }
             model.iter().for_each(|(block, items)| assert_eq!(blocks.get(*block), items));
         }
+        let before = blocks.items.len();
+        blocks.settle(model.iter_mut().rev().map(|(block, _)| block));
+        assert!(blocks.items.len() <= before);
+        model.iter().for_each(|(block, items)| assert_eq!(blocks.get(*block), items));
         let copy = blocks.copy(model[0].0);
         assert_eq!(blocks.get(copy), model[0].1);
     }

@@ -58,7 +58,8 @@ pub trait Engine: Send + Sync {
     /// answer.
     fn adapt(&mut self) {}
 
-    /// Gives back most of the room that was kept for growth; called once after many changes. Changes no answer.
+    /// Moves things together and gives back room that was kept for growth; called once after many changes. Changes no
+    /// answer.
     fn settle(&mut self) {}
 
     /// Checks every invariant of the structure; the error names the broken one.

@@ -144,6 +144,7 @@ impl Nodes {
         self.anchors.release(making.anchored);
         self.discount_level(node.level);
         self.nodes[id.index()] = FREE;
+        self.making[id.index()].anchored = Block::EMPTY;
         self.free.push(id);
     }
 
@@ -358,8 +359,8 @@ impl Nodes {
     pub fn settle(&mut self) {
         settle(&mut self.nodes);
         settle(&mut self.making);
-        self.links.settle();
-        self.anchors.settle();
+        self.links.settle(self.nodes.iter_mut().flat_map(|node| [&mut node.children, &mut node.parents]));
+        self.anchors.settle(self.making.iter_mut().map(|making| &mut making.anchored));
     }
 
     /// Bytes in use.

@@ -9,7 +9,7 @@
 //! Invariants: a predicate is listed in exactly the leaves it covers, or in no leaf and checked.
 
 use super::nodes::{NodeId, Nodes};
-use crate::blocks::{Block, Blocks};
+use crate::blocks::{Block, Blocks, settle};
 use crate::engine::patterns::{PatternScratch, Patterns};
 use crate::engine::predicates::Predicates;
 use crate::engine::pst::Shape;
@@ -347,7 +347,8 @@ impl Truths {
 
     /// Gives back room for growth.
     pub fn settle(&mut self) {
-        self.items.settle();
+        settle(&mut self.lists);
+        self.items.settle(self.lists.iter_mut());
     }
 
     /// Checks the trees, and that every predicate is where it belongs and nowhere else.
