@@ -28,7 +28,9 @@ pub(super) fn parse_ahead<L, S: Send, E>(
     mut take: impl FnMut(L, Result<Parsed>) -> Result<Option<Expr>, E>,
 ) -> Result<(), E> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    let workers = if batch.size_hint().0 < 2 * CHUNK { 0 } else { (cores - 1).min(WORKERS) };
+    let first: Vec<(L, S)> = batch.by_ref().take(CHUNK).collect();
+    let workers = if first.len() < CHUNK { 0 } else { (cores - 1).min(WORKERS) };
+    let mut batch = first.into_iter().chain(batch);
     if workers == 0 {
         return batch.try_for_each(|(label, source)| take(label, parse(source)).map(drop));
     }

@@ -1,6 +1,6 @@
 //! How expressions get into the tree and out of it (Algorithms 1 to 5).
 
-use super::nodes::{Anchored, NodeId, Nodes, Part, spread};
+use super::nodes::{Anchored, NodeId, Part, spread};
 use super::{ATree, Access};
 use crate::engine::SubId;
 use crate::expr::{Node as Written, Normal, Predicate, Root};
@@ -9,41 +9,12 @@ use crate::expr::{Node as Written, Normal, Predicate, Root};
 /// however long a chain of growing expressions is.
 pub(super) const HIGHEST_COVER: u16 = 64;
 
-/// Marks on nodes that are forgotten all at once.
-#[derive(Debug, Default)]
-pub(super) struct Marks {
-    marks: Vec<u32>,
-    last: u32,
-}
-
-impl Marks {
-    /// Forgets all marks, now and then, so that there are always new ones.
-    fn begin(&mut self) {
-        if self.last > 1 << 31 {
-            self.marks.clear();
-            self.last = 0;
-        }
-    }
-
-    /// A mark that is greater than all others.
-    fn next(&mut self, nodes: &Nodes) -> u32 {
-        if self.marks.len() < nodes.bound() {
-            self.marks.resize(nodes.bound().next_power_of_two(), 0);
-        }
-        self.last += 1;
-        self.last
-    }
-
-    fn set(&mut self, id: NodeId, mark: u32) {
-        self.marks[id.index()] = mark;
-    }
-
-    fn get(&self, id: NodeId) -> u32 {
-        self.marks[id.index()]
-    }
-
-    pub fn memory(&self) -> usize {
-        self.marks.capacity() * size_of::<u32>()
+/// Where a node is among members, which ascend.
+#[inline]
+fn place_of(members: &[NodeId], id: NodeId) -> Option<usize> {
+    match members.len() {
+        0..=16 => members.iter().position(|member| *member == id),
+        _ => members.binary_search(&id).ok(),
     }
 }
 
@@ -68,26 +39,35 @@ impl ATree {
     pub(super) fn insert_expression(&mut self, sub: SubId, expression: &Normal) {
         let Root::Node(root) = expression.root() else { return };
         let mut placed = std::mem::take(&mut self.placed);
+        let mut members = std::mem::take(&mut self.members);
         placed.clear();
         self.created.clear();
         for node in expression.nodes() {
-            let id = match *node {
-                Written::Leaf(at) => self.predicate_node(&expression.predicates()[at as usize]),
-                Written::And { .. } | Written::Or { .. } => {
-                    let part = if matches!(node, Written::And { .. }) { Part::And } else { Part::Or };
-                    let members = expression.children(*node).iter().map(|child| placed[*child as usize]);
-                    let mut buffer = std::mem::take(&mut self.members);
-                    buffer.clear();
-                    buffer.extend(members);
-                    let id = self.inner_node(part, &mut buffer);
-                    self.members = buffer;
-                    id
-                }
+            let part = match node {
+                Written::Leaf(_) => Part::Predicate,
+                Written::And { .. } => Part::And,
+                Written::Or { .. } => Part::Or,
             };
-            placed.push(id);
+            placed.push(if let Written::Leaf(at) = *node {
+                (self.predicate_node(&expression.predicates()[at as usize]), part)
+            } else {
+                members.clear();
+                for child in expression.children(*node) {
+                    let (member, of) = placed[*child as usize];
+                    if of == part {
+                        // Written with another operator, it turned out to have this one.
+                        self.nodes.members(member, &mut members);
+                    } else {
+                        members.push(member);
+                    }
+                }
+                let id = self.inner_node(part, &mut members);
+                // Of equal members one is left.
+                (id, if members.len() == 1 { self.nodes.get(id).part } else { part })
+            });
         }
-        let root = placed[root as usize];
-        self.placed = placed;
+        let (root, _) = placed[root as usize];
+        (self.placed, self.members) = (placed, members);
         self.nodes.making_mut(root).uses += 1;
         self.nodes.add_sub(root, sub);
         if self.root_of.len() <= sub.index() {
@@ -122,58 +102,39 @@ impl ATree {
         id
     }
 
-    /// The node of an AND or OR of nodes, made if need be.
+    /// The node of an AND or OR of nodes, made if need be. Leaves the members in order, each once.
     fn inner_node(&mut self, part: Part, members: &mut Vec<NodeId>) -> NodeId {
-        self.spell_out(part, members);
-        self.marks.begin();
-        let mark = self.marks.next(&self.nodes);
-        members.retain(|member| {
-            let new = self.marks.get(*member) != mark;
-            self.marks.set(*member, mark);
-            new
-        });
+        members.sort_unstable();
+        members.dedup();
         if let [only] = members[..] {
             return only;
         }
         let hash = hash_of(part, members) & self.hash_mask;
         if self.switches.unique_ids
-            && let Some(found) = self.find(part, members.len(), hash, mark)
+            && let Some(found) = self.find(part, members, hash)
         {
             return found;
         }
-        self.make_inner(part, members, hash, mark)
+        self.make_inner(part, members, hash)
     }
 
-    /// Opens members that turned out to have the same operator.
-    fn spell_out(&self, part: Part, members: &mut Vec<NodeId>) {
-        let mut at = 0;
-        while at < members.len() {
-            if self.nodes.get(members[at]).part == part {
-                let opened = members.swap_remove(at);
-                self.nodes.members(opened, members);
-            } else {
-                at += 1;
-            }
-        }
-    }
-
-    /// The node with the marked members, `size` in number: found by hash, confirmed member by member.
-    fn find(&self, part: Part, size: usize, hash: u32, mark: u32) -> Option<NodeId> {
+    /// The node with these members: found by hash, confirmed member by member.
+    fn find(&self, part: Part, members: &[NodeId], hash: u32) -> Option<NodeId> {
         let same = |id: &NodeId| {
             let making = self.nodes.making(*id);
             making.hash == hash
-                && making.size as usize == size
+                && making.size as usize == members.len()
                 && self.nodes.get(*id).part == part
-                && self.nodes.all_members(*id, &mut |member| self.marks.get(member) == mark)
+                && self.nodes.all_members(*id, &mut |member| place_of(members, member).is_some())
         };
         self.nodes.table.find(spread(hash), same).copied()
     }
 
-    fn make_inner(&mut self, part: Part, members: &[NodeId], hash: u32, mark: u32) -> NodeId {
+    fn make_inner(&mut self, part: Part, members: &[NodeId], hash: u32) -> NodeId {
         let mut children = std::mem::take(&mut self.children);
         children.clear();
         if self.switches.reorganize {
-            self.reorganize(part, members, mark, &mut children);
+            self.reorganize(part, members, &mut children);
         } else {
             children.extend_from_slice(members);
         }
@@ -195,18 +156,18 @@ impl ATree {
         if self.switches.unique_ids {
             self.nodes.enter(id);
         }
-        self.relink(id, &children);
+        self.relink(id, &mut children);
         self.created.push(id);
         if self.switches.self_adjust {
-            self.self_adjust(id, members, mark);
+            self.self_adjust(id, members);
         }
         self.children = children;
         id
     }
 
     /// Algorithm 2: puts members together from nodes there are, greedily, each time by the one with most members that
-    /// are still missing. Nodes may overlap. All members have the mark.
-    fn reorganize(&mut self, part: Part, members: &[NodeId], mark: u32, children: &mut Vec<NodeId>) {
+    /// are still missing. Nodes may overlap.
+    fn reorganize(&mut self, part: Part, members: &[NodeId], children: &mut Vec<NodeId>) {
         let signature = members.iter().fold(0, |bits, member| bits | bit(*member));
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
@@ -216,20 +177,30 @@ impl ATree {
                     && self.nodes.get(other.node).part == part
                     && self.nodes.get(other.node).level < HIGHEST_COVER
                     && (self.nodes.making(other.node).size as usize) < members.len()
-                    && self.nodes.all_members(other.node, &mut |member| self.marks.get(member) == mark)
+                    && self.nodes.all_members(other.node, &mut |member| place_of(members, member).is_some())
                 {
                     candidates.push(other.node);
                 }
             }
         }
-        let covered = if candidates.is_empty() { mark } else { self.marks.next(&self.nodes) };
+        if candidates.is_empty() {
+            children.extend_from_slice(members);
+        } else {
+            self.cover(members, &mut candidates, children);
+        }
+        self.candidates = candidates;
+    }
+
+    /// Chooses among candidates, each a part of the members; members that none has are children themselves.
+    fn cover(&self, members: &[NodeId], candidates: &mut Vec<NodeId>, children: &mut Vec<NodeId>) {
+        let mut covered = vec![false; members.len()];
         loop {
             let mut best = (1, NodeId::NONE);
-            for &candidate in &candidates {
+            for &candidate in candidates.iter() {
                 let mut missing = 0;
-                // A member counted twice here only makes a candidate look better than it is.
+                // A member met twice here only makes a candidate look better than it is.
                 self.nodes.all_members(candidate, &mut |member| {
-                    missing += usize::from(self.marks.get(member) == mark);
+                    missing += usize::from(place_of(members, member).is_some_and(|at| !covered[at]));
                     true
                 });
                 best = best.max((missing, candidate));
@@ -238,70 +209,60 @@ impl ATree {
             if missing < 2 {
                 break;
             }
-            let (nodes, marks) = (&self.nodes, &mut self.marks);
-            nodes.all_members(chosen, &mut |member| {
-                marks.set(member, covered);
+            self.nodes.all_members(chosen, &mut |member| {
+                place_of(members, member).into_iter().for_each(|at| covered[at] = true);
                 true
             });
             candidates.retain(|candidate| *candidate != chosen);
             children.push(chosen);
         }
-        self.candidates = candidates;
-        children.extend(members.iter().filter(|member| self.marks.get(**member) == mark));
+        children
+            .extend(members.iter().zip(covered).filter(|(_, covered)| !covered).map(|(member, _)| *member));
     }
 
-    /// Algorithm 3: where the members of a new node are children of a greater one, it takes their place. All members
-    /// have this mark or a later one.
-    fn self_adjust(&mut self, new: NodeId, members: &[NodeId], mark: u32) {
+    /// Algorithm 3: where the members of a new node are children of a greater one, it takes their place.
+    fn self_adjust(&mut self, new: NodeId, members: &[NodeId]) {
         let (part, level) = (self.nodes.get(new).part, self.nodes.get(new).level);
-        let Some(rarest) =
-            self.nodes.children(new).iter().min_by_key(|child| self.nodes.get(**child).parents.len())
-        else {
-            return;
-        };
-        if level >= HIGHEST_COVER || self.nodes.get(*rarest).parents.len() == 1 {
+        let parents_of = |child: &&NodeId| self.nodes.get(**child).parents.len();
+        let Some(rarest) = self.nodes.children(new).iter().min_by_key(parents_of) else { return };
+        if level >= HIGHEST_COVER {
             return;
         }
-        let mut greater: Vec<NodeId> = self.nodes.parents(*rarest).to_vec();
-        greater.retain(|parent| {
-            *parent != new
-                && self.nodes.get(*parent).part == part
-                && self.nodes.making(*parent).size as usize > members.len()
+        let greater = self.nodes.parents(*rarest).iter().filter(|parent| {
+            **parent != new
+                && self.nodes.get(**parent).part == part
+                && self.nodes.making(**parent).size as usize > members.len()
         });
-        let mut children = Vec::new();
+        let greater: Vec<NodeId> = greater.copied().collect();
         for parent in greater {
-            let seen = self.marks.next(&self.nodes);
-            let mut found = 0;
-            let (nodes, marks) = (&self.nodes, &mut self.marks);
-            nodes.all_members(parent, &mut |member| {
-                if (mark..seen).contains(&marks.get(member)) {
-                    marks.set(member, seen);
-                    found += 1;
-                }
+            let mut seen = vec![false; members.len()];
+            self.nodes.all_members(parent, &mut |member| {
+                place_of(members, member).into_iter().for_each(|at| seen[at] = true);
                 true
             });
-            if found < members.len() {
+            if seen.contains(&false) {
                 continue;
             }
             let inside = |child: NodeId| {
-                if nodes.get(child).part == part {
-                    nodes.all_members(child, &mut |member| marks.get(member) == seen)
+                if self.nodes.get(child).part == part {
+                    self.nodes.all_members(child, &mut |member| place_of(members, member).is_some())
                 } else {
-                    marks.get(child) == seen
+                    place_of(members, child).is_some()
                 }
             };
-            children.clear();
-            children.extend(nodes.children(parent).iter().filter(|child| !inside(**child)));
-            if children.len() + 2 <= nodes.children(parent).len() {
+            let old = self.nodes.children(parent);
+            let mut children: Vec<NodeId> = old.iter().filter(|child| !inside(**child)).copied().collect();
+            if children.len() + 2 <= old.len() {
                 children.push(new);
-                self.relink(parent, &children);
+                self.relink(parent, &mut children);
             }
         }
     }
 
     /// Gives a node these children: links on both sides, the access child first, levels up to the roots.
-    pub(super) fn relink(&mut self, id: NodeId, children: &[NodeId]) {
-        let on_demand = self.switches.propagation_on_demand && self.nodes.get(id).part == Part::And;
+    pub(super) fn relink(&mut self, id: NodeId, children: &mut [NodeId]) {
+        let part = self.nodes.get(id).part;
+        let on_demand = self.switches.propagation_on_demand && part == Part::And;
         let old = self.nodes.children(id).to_vec();
         if on_demand && let Some(access) = old.first() {
             self.nodes.deactivate(*access, id);
@@ -312,13 +273,11 @@ impl ATree {
         for child in children.iter().filter(|child| !old.contains(child)) {
             self.nodes.add_parent(*child, id, !on_demand);
         }
-        let mut ordered = children.to_vec();
-        self.order(id, &mut ordered);
+        self.order(id, children);
         if on_demand {
-            self.nodes.activate(ordered[0], id);
+            self.nodes.activate(children[0], id);
         }
-        self.nodes.link_count = self.nodes.link_count + ordered.len() - old.len();
-        self.nodes.set_children(id, &ordered);
+        self.nodes.set_children(id, children);
         self.refresh_level(id);
     }
 
@@ -344,7 +303,7 @@ impl ATree {
                 // Raised from below: opened, it is as low as its members allow.
                 let mut members = Vec::new();
                 self.nodes.members(id, &mut members);
-                self.relink(id, &members);
+                self.relink(id, &mut members);
                 continue;
             }
             if level != self.nodes.get(id).level {
@@ -391,31 +350,28 @@ impl ATree {
     /// Gives the children of a node to the parents that are put together from it.
     fn replace_by_children(&mut self, id: NodeId) {
         let part = self.nodes.get(id).part;
-        self.marks.begin();
+        let mut others = Vec::new();
         for parent in self.nodes.parents(id).to_vec() {
             let mut children: Vec<NodeId> = self.nodes.children(parent).to_vec();
             children.retain(|child| *child != id);
-            let here = self.marks.next(&self.nodes);
-            let (nodes, marks) = (&self.nodes, &mut self.marks);
+            others.clear();
             for child in &children {
-                if nodes.get(*child).part == part {
-                    nodes.all_members(*child, &mut |member| {
-                        marks.set(member, here);
-                        true
-                    });
+                if self.nodes.get(*child).part == part {
+                    self.nodes.members(*child, &mut others);
                 } else {
-                    marks.set(*child, here);
+                    others.push(*child);
                 }
             }
+            others.sort_unstable();
             // What other children have already is left out.
-            children.extend(nodes.children(id).iter().filter(|child| {
-                if nodes.get(**child).part == part {
-                    !nodes.all_members(**child, &mut |member| marks.get(member) == here)
+            children.extend(self.nodes.children(id).iter().filter(|child| {
+                if self.nodes.get(**child).part == part {
+                    !self.nodes.all_members(**child, &mut |member| place_of(&others, member).is_some())
                 } else {
-                    marks.get(**child) != here
+                    place_of(&others, **child).is_none()
                 }
             }));
-            self.relink(parent, &children);
+            self.relink(parent, &mut children);
         }
     }
 
@@ -435,11 +391,10 @@ impl ATree {
                 self.nodes.making_mut(anchor).anchored = anchored;
             }
         }
-        let children = self.nodes.children(id).to_vec();
-        self.nodes.link_count -= children.len();
-        for child in children {
+        for child in self.nodes.children(id).to_vec() {
             self.nodes.remove_parent(child, id);
         }
+        self.nodes.set_children(id, &[]);
         self.nodes.forget(id);
     }
 
@@ -466,8 +421,8 @@ impl ATree {
             };
             self.nodes.making_mut(id).weight = weight;
             if part != Part::Predicate {
-                let children = self.nodes.children(id).to_vec();
-                self.relink(id, &children);
+                let mut children = self.nodes.children(id).to_vec();
+                self.relink(id, &mut children);
             }
         }
     }

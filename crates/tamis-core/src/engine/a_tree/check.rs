@@ -41,6 +41,9 @@ impl ATree {
             {
                 return wrong("is put together from others at too high a level");
             }
+            if node.composed != children.iter().any(|child| self.nodes.get(*child).part == node.part) {
+                return wrong("does not know what its children are");
+            }
             if children.iter().any(|child| !self.nodes.parents(*child).contains(&id)) {
                 return wrong("is not linked from a child");
             }

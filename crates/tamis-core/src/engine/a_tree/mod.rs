@@ -50,7 +50,6 @@ use super::{Engine, Scratch, SubId};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::expr::Normal;
-use build::Marks;
 use matching::MatchScratch;
 use nodes::{NodeId, Nodes, Part};
 use truths::Truths;
@@ -86,9 +85,8 @@ pub struct ATree {
     switches: Switches,
     /// All ones; tests clear bits to make hashes collide.
     hash_mask: u32,
-    marks: Marks,
     // Buffers of an insertion, kept to be used again.
-    placed: Vec<NodeId>,
+    placed: Vec<(NodeId, Part)>,
     created: Vec<NodeId>,
     members: Vec<NodeId>,
     children: Vec<NodeId>,
@@ -134,7 +132,6 @@ impl ATree {
             root_of: Vec::new(),
             switches,
             hash_mask: u32::MAX,
-            marks: Marks::default(),
             placed: Vec::new(),
             created: Vec::new(),
             members: Vec::new(),
@@ -194,11 +191,10 @@ impl Engine for ATree {
     }
 
     fn memory(&self) -> usize {
-        let lists = [&self.node_of, &self.root_of, &self.placed, &self.created, &self.members];
+        let lists = [&self.node_of, &self.root_of];
         self.nodes.memory()
             + self.predicates.memory()
             + self.truths.memory()
-            + self.marks.memory()
             + lists.iter().map(|list| list.capacity() * size_of::<NodeId>()).sum::<usize>()
     }
 

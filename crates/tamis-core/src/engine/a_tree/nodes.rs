@@ -52,6 +52,8 @@ impl Subs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub part: Part,
+    /// Whether some child has the same operator, so that members are below it.
+    pub composed: bool,
     /// One more than the highest level among its children; 1 for predicates.
     pub level: u16,
     /// How many of its parents, the first ones, are told when the node is satisfied.
@@ -109,6 +111,7 @@ pub(super) struct Nodes {
 
 const FREE: Node = Node {
     part: Part::Free,
+    composed: false,
     level: 0,
     active: 0,
     subs: Subs::NONE,
@@ -218,10 +221,10 @@ impl Nodes {
 
     /// Visits the members of an inner node, some perhaps more than once, until `each` says no. True if it never did.
     pub fn all_members(&self, id: NodeId, each: &mut impl FnMut(NodeId) -> bool) -> bool {
-        let part = self.get(id).part;
+        let Node { part, composed, .. } = *self.get(id);
         // Nodes of one operator are nested no deeper than `HIGHEST_COVER`.
         self.children(id).iter().all(|&child| {
-            if self.get(child).part == part { self.all_members(child, each) } else { each(child) }
+            if composed && self.get(child).part == part { self.all_members(child, each) } else { each(child) }
         })
     }
 
@@ -284,7 +287,11 @@ impl Nodes {
 
     /// Replaces the children of a node; links back are the caller's.
     pub fn set_children(&mut self, id: NodeId, children: &[NodeId]) {
+        let part = self.nodes[id.index()].part;
+        let composed = children.iter().any(|child| self.nodes[child.index()].part == part);
         let node = &mut self.nodes[id.index()];
+        node.composed = composed;
+        self.link_count = self.link_count + children.len() - node.children.len();
         if node.children.len() == children.len() {
             self.links.get_mut(node.children).copy_from_slice(children);
         } else {
