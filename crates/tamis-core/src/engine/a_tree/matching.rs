@@ -4,25 +4,74 @@
 //! then. The usual way is [`ATree::match_on_demand`]: only satisfied nodes say so (zero suppression filter), and an
 //! AND is looked at only when its access child is satisfied (propagation on demand). [`ATree::match_by_counting`] does
 //! without one of these or both, for comparison.
+//!
+//! Nodes lie all over memory, and waiting for them is nearly all there is to matching. So the parents of many
+//! satisfied nodes are collected first and then read side by side. An OR is satisfied as soon as one child is, so only
+//! ANDs wait for their level.
 
 use super::ATree;
-use super::nodes::{Node, NodeId, Part};
+use super::nodes::{FREE, Node, NodeId, Part};
 use super::truths::TruthScratch;
+use crate::blocks::Block;
 use crate::engine::SubId;
 use crate::event::Event;
 
-/// What a thread needs to match. Nothing is cleared between events: a result counts only with the signature of the
-/// current one.
+/// How many nodes are read side by side.
+const ABREAST: usize = 16;
+
+/// What a thread needs to match.
 #[derive(Debug, Default)]
 pub(super) struct MatchScratch {
-    signature: u32,
-    /// By node: the event that last satisfied it.
-    results: Vec<u32>,
-    /// By level: nodes to look at.
+    satisfied: NodeSet,
+    /// Links to the parents of satisfied nodes that are to be told.
+    telling: Vec<(Block, u32)>,
+    /// Those parents.
+    told: Vec<NodeId>,
+    /// By level: nodes to look at. With propagation on demand, ANDs whose access child is satisfied.
     queues: Vec<Vec<NodeId>>,
     truths: TruthScratch,
+    /// Of the current event, for counting: what has another one is of an earlier event and counts for nothing.
+    signature: u32,
     /// By node, for counting.
     operands: Vec<Operands>,
+}
+
+/// A set of nodes that is emptied in the time it took to fill.
+#[derive(Debug, Default)]
+struct NodeSet {
+    words: Vec<u64>,
+    /// Which words are not zero.
+    used: Vec<u32>,
+}
+
+impl NodeSet {
+    /// Empties the set and makes room for `nodes`.
+    fn begin(&mut self, nodes: usize) {
+        self.used.drain(..).for_each(|word| self.words[word as usize] = 0);
+        if self.words.len() * 64 < nodes {
+            self.words.resize(nodes.next_power_of_two().div_ceil(64), 0);
+        }
+    }
+
+    #[inline]
+    fn has(&self, id: NodeId) -> bool {
+        self.words[id.index() / 64] >> (id.0 % 64) & 1 != 0
+    }
+
+    /// Whether the node was not there yet.
+    #[inline]
+    fn insert(&mut self, id: NodeId) -> bool {
+        let word = &mut self.words[id.index() / 64];
+        let bit = 1 << (id.0 % 64);
+        if *word & bit != 0 {
+            return false;
+        }
+        if *word == 0 {
+            self.used.push(id.0 / 64);
+        }
+        *word |= bit;
+        true
+    }
 }
 
 /// What the children of a node said about an event.
@@ -35,20 +84,20 @@ struct Operands {
 }
 
 impl MatchScratch {
-    /// Makes room for all nodes and levels, and starts a new event.
-    fn begin(&mut self, tree: &ATree, counting: bool) {
-        let (nodes, levels) = (tree.nodes.bound(), tree.nodes.levels());
-        if self.results.len() < nodes {
-            self.results.resize(nodes.next_power_of_two(), 0);
+    /// Makes room for all levels.
+    fn begin(&mut self, tree: &ATree) {
+        if self.queues.len() < tree.nodes.levels() {
+            self.queues.resize_with(tree.nodes.levels(), Vec::new);
         }
-        if self.queues.len() < levels {
-            self.queues.resize_with(levels, Vec::new);
-        }
-        if counting && self.operands.len() < nodes {
-            self.operands.resize(nodes.next_power_of_two(), Operands::default());
+    }
+
+    /// Makes room for all nodes, and starts a new event.
+    fn begin_counting(&mut self, tree: &ATree) {
+        self.begin(tree);
+        if self.operands.len() < tree.nodes.bound() {
+            self.operands.resize(tree.nodes.bound().next_power_of_two(), Operands::default());
         }
         if self.signature == u32::MAX {
-            self.results.fill(0);
             self.operands.fill(Operands::default());
             self.signature = 0;
         }
@@ -63,64 +112,54 @@ impl ATree {
         scratch: &mut MatchScratch,
         matches: &mut Vec<SubId>,
     ) {
-        scratch.begin(self, false);
-        let MatchScratch { signature, results, queues, truths, .. } = scratch;
-        let signature = *signature;
-        self.truths.find(event, &self.predicates, &self.nodes, truths, |id| {
-            if results[id.index()] != signature {
-                results[id.index()] = signature;
-                let node = self.nodes.get(id);
-                self.nodes.append_subs(node.subs, matches);
-                if node.active > 0 {
-                    queues[1].push(id);
+        scratch.begin(self);
+        let MatchScratch { satisfied, telling, told, queues, truths, .. } = scratch;
+        satisfied.begin(self.nodes.bound());
+        let mut satisfy =
+            |id: NodeId, node: &Node, satisfied: &mut NodeSet, telling: &mut Vec<(Block, u32)>| {
+                if satisfied.insert(id) {
+                    self.nodes.append_subs(node.subs, matches);
+                    if node.active > 0 {
+                        telling.push((node.parents, node.active));
+                    }
                 }
-            }
+            };
+        self.truths.find(event, &self.predicates, &self.nodes, truths, |id| {
+            satisfy(id, self.nodes.get(id), satisfied, telling);
         });
         for level in 1..self.nodes.levels() {
-            let mut queue = std::mem::take(&mut queues[level]);
-            for &id in &queue {
-                let node = *self.nodes.get(id);
-                if node.part == Part::And {
-                    if !self.others_hold(&node, results, signature) {
-                        continue;
-                    }
-                    results[id.index()] = signature;
-                    self.nodes.append_subs(node.subs, matches);
-                }
-                for &parent in &self.nodes.links.get(node.parents)[..node.active as usize] {
-                    let above = self.nodes.get(parent);
-                    if above.part == Part::Or {
-                        if results[parent.index()] == signature {
-                            continue;
-                        }
-                        results[parent.index()] = signature;
-                        self.nodes.append_subs(above.subs, matches);
-                        if above.active == 0 {
-                            continue;
-                        }
-                    } else if level == 1 && above.level == 2 {
-                        // Predicates are all known: no need to wait.
-                        if !self.others_hold(above, results, signature) {
-                            continue;
-                        }
-                        if above.active == 0 {
-                            results[parent.index()] = signature;
-                            self.nodes.append_subs(above.subs, matches);
-                            continue;
-                        }
-                    }
-                    queues[above.level as usize].push(parent);
+            for id in queues[level].drain(..) {
+                let node = self.nodes.get(id);
+                if self.others_hold(node, satisfied) {
+                    satisfy(id, node, satisfied, telling);
                 }
             }
-            queue.clear();
-            queues[level] = queue;
+            while !telling.is_empty() {
+                told.clear();
+                for (parents, active) in telling.drain(..) {
+                    let active = &self.nodes.links.get(parents)[..active as usize];
+                    told.extend(active.iter().filter(|parent| !satisfied.has(**parent)));
+                }
+                for ids in told.chunks(ABREAST) {
+                    let mut nodes = [FREE; ABREAST];
+                    nodes.iter_mut().zip(ids).for_each(|(node, id)| *node = *self.nodes.get(*id));
+                    for (node, id) in nodes.iter().zip(ids) {
+                        // Of predicates everything is known, so an AND of predicates need not wait.
+                        if node.part == Part::Or || node.level == 2 && self.others_hold(node, satisfied) {
+                            satisfy(*id, node, satisfied, telling);
+                        } else if node.level > 2 {
+                            queues[usize::from(node.level)].push(*id);
+                        }
+                    }
+                }
+            }
         }
     }
 
     /// Whether all children of an AND but its access child are satisfied.
     #[inline]
-    fn others_hold(&self, node: &Node, results: &[u32], signature: u32) -> bool {
-        self.nodes.links.get(node.children)[1..].iter().all(|child| results[child.index()] == signature)
+    fn others_hold(&self, node: &Node, satisfied: &NodeSet) -> bool {
+        self.nodes.links.get(node.children)[1..].iter().all(|child| satisfied.has(*child))
     }
 
     /// Every child that knows its result tells its parents, who count. Without the zero suppression filter a result
@@ -132,7 +171,7 @@ impl ATree {
         scratch: &mut MatchScratch,
         matches: &mut Vec<SubId>,
     ) {
-        scratch.begin(self, true);
+        scratch.begin_counting(self);
         let MatchScratch { signature, queues, truths, operands, .. } = scratch;
         let signature = *signature;
         let mut settle = |id: NodeId, result: bool| {

@@ -109,7 +109,8 @@ pub(super) struct Nodes {
     levels: Vec<u32>,
 }
 
-const FREE: Node = Node {
+/// No node.
+pub(super) const FREE: Node = Node {
     part: Part::Free,
     composed: false,
     level: 0,
