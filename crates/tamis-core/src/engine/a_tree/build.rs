@@ -9,6 +9,10 @@ use crate::expr::{Node as Written, Normal, Predicate, Root};
 /// however long a chain of growing expressions is.
 pub(super) const HIGHEST_COVER: u16 = 64;
 
+/// How many nodes kept with a member, or parents of a child, are looked at for a place to share. Where predicates are
+/// few and expressions many, these lists are very long, and what the first ones do not offer is not worth the time.
+const MOST_LOOKED_AT: usize = 1024;
+
 /// Where a node is among members, which ascend.
 #[inline]
 fn place_of(members: &[NodeId], id: NodeId) -> Option<usize> {
@@ -172,7 +176,8 @@ impl ATree {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         for member in members {
-            for other in self.nodes.anchors.get(self.nodes.making(*member).anchored) {
+            let anchored = self.nodes.anchors.get(self.nodes.making(*member).anchored);
+            for other in anchored.iter().take(MOST_LOOKED_AT) {
                 if other.signature & !signature == 0
                     && self.nodes.get(other.node).part == part
                     && self.nodes.get(other.node).level < HIGHEST_COVER
@@ -228,7 +233,7 @@ impl ATree {
         if level >= HIGHEST_COVER {
             return;
         }
-        let greater = self.nodes.parents(*rarest).iter().filter(|parent| {
+        let greater = self.nodes.parents(*rarest).iter().take(MOST_LOOKED_AT).filter(|parent| {
             **parent != new
                 && self.nodes.get(**parent).part == part
                 && self.nodes.making(**parent).size as usize > members.len()

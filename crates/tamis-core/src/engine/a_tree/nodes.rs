@@ -266,7 +266,8 @@ impl Nodes {
     pub fn activate(&mut self, child: NodeId, parent: NodeId) {
         let node = &mut self.nodes[child.index()];
         let (parents, active) = (self.links.get_mut(node.parents), node.active as usize);
-        if let Some(at) = parents[active..].iter().position(|other| *other == parent) {
+        // Most often it was added just now.
+        if let Some(at) = parents[active..].iter().rposition(|other| *other == parent) {
             parents.swap(active, active + at);
             node.active += 1;
         }
