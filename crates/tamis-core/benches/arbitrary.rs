@@ -17,7 +17,7 @@ mod workload;
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tamis_core::engine::registry::{OptionValue, Options};
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
