@@ -5,6 +5,7 @@
 //! | `id` | what is an id, and how do many leave at once? |
 //! | `subscriptions` | who is in the index, in which order? |
 //! | `update` | how do subscriptions come and go, all or none? |
+//! | `parsing` | how are many expressions parsed while others are inserted? |
 //! | `matching` | which subscriptions does this event satisfy, on one thread or many? |
 //! | `observing` | what do past events teach the engine? |
 //! | `scoring` | which matches are the best k? |

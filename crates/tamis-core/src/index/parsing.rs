@@ -5,8 +5,10 @@ use crate::expr::Expr;
 use std::collections::VecDeque;
 use std::sync::mpsc::channel;
 
-/// How many expressions a worker takes at a time. Fewer are parsed where they are inserted.
-const CHUNK: usize = 512;
+/// How many expressions are worth a thread. Fewer are parsed where they are inserted.
+const MANY: usize = 256;
+/// How many a worker takes at a time. All that are on their way are in memory, and each may be large.
+const CHUNK: usize = 64;
 /// Inserting is the longer part: more workers would wait.
 const WORKERS: usize = 4;
 
@@ -28,35 +30,36 @@ pub(super) fn parse_ahead<L, S: Send, E>(
     mut take: impl FnMut(L, Result<Parsed>) -> Result<Option<Expr>, E>,
 ) -> Result<(), E> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    let first: Vec<(L, S)> = batch.by_ref().take(CHUNK).collect();
-    let workers = if first.len() < CHUNK { 0 } else { (cores - 1).min(WORKERS) };
-    let mut batch = first.into_iter().chain(batch);
-    if workers == 0 {
-        return batch.try_for_each(|(label, source)| take(label, parse(source)).map(drop));
-    }
+    let first: Vec<(L, S)> = batch.by_ref().take(MANY).collect();
+    let workers = if first.len() < MANY { 0 } else { (cores - 1).min(WORKERS) };
+    let mut batch = first.into_iter().chain(batch).fuse();
     std::thread::scope(|scope| {
         let parse = &parse;
-        let lanes: Vec<_> = (0..workers)
-            .map(|_| {
-                let (send_work, work) = channel::<Work<S>>();
-                let (send_parsed, parsed) = channel::<Vec<Result<Parsed>>>();
-                scope.spawn(move || {
-                    for Work { sources, spent } in work {
-                        drop(spent);
-                        if send_parsed.send(sources.into_iter().map(parse).collect()).is_err() {
-                            return;
-                        }
+        let lane = |_| {
+            let (send_work, work) = channel::<Work<S>>();
+            let (send_parsed, parsed) = channel::<Vec<Result<Parsed>>>();
+            let worker = move || {
+                for Work { sources, spent } in work {
+                    drop(spent);
+                    if send_parsed.send(sources.into_iter().map(parse).collect()).is_err() {
+                        return;
                     }
-                });
-                (send_work, parsed)
-            })
-            .collect();
+                }
+            };
+            // Without a thread there is a lane less.
+            std::thread::Builder::new().spawn_scoped(scope, worker).ok()?;
+            Some((send_work, parsed))
+        };
+        let lanes: Vec<_> = (0..workers).filter_map(lane).collect();
+        if lanes.is_empty() {
+            return batch.try_for_each(|(label, source)| take(label, parse(source)).map(drop));
+        }
         let mut waiting = VecDeque::new();
-        let mut spent: Vec<Vec<Expr>> = (0..workers).map(|_| Vec::new()).collect();
+        let mut spent: Vec<Vec<Expr>> = lanes.iter().map(|_| Vec::new()).collect();
         // Lanes take turns, so that results come back in the order they were sent.
-        let mut turns = (0..workers).cycle();
+        let mut turns = (0..lanes.len()).cycle();
         loop {
-            while waiting.len() < 2 * workers {
+            while waiting.len() < 2 * lanes.len() {
                 let (labels, sources): (Vec<L>, Vec<S>) = batch.by_ref().take(CHUNK).unzip();
                 let (false, Some(lane)) = (labels.is_empty(), turns.next()) else { break };
                 let work = Work { sources, spent: std::mem::take(&mut spent[lane]) };

@@ -62,7 +62,7 @@ impl Index {
         match outcome {
             Ok(()) => {
                 // After a few it would not pay.
-                if row > state.subscriptions.len() / 4 {
+                if row >= 1_000 && row > state.subscriptions.len() / 4 {
                     state.engine.settle();
                 }
                 Ok(never)

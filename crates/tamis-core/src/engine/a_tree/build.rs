@@ -34,7 +34,7 @@ fn bit(id: NodeId) -> u32 {
 }
 
 /// The same for every order of the members.
-fn hash_of(part: Part, members: &[NodeId]) -> u32 {
+pub(super) fn hash_of(part: Part, members: &[NodeId]) -> u32 {
     members.iter().fold(part as u32, |hash, member| hash.wrapping_add(mix(*member).wrapping_mul(0x85EB_CA6B)))
 }
 
@@ -176,6 +176,9 @@ impl ATree {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         for member in members {
+            if candidates.len() >= MOST_LOOKED_AT {
+                break;
+            }
             let anchored = self.nodes.anchors.get(self.nodes.making(*member).anchored);
             for other in anchored.iter().take(MOST_LOOKED_AT) {
                 if other.signature & !signature == 0
@@ -266,24 +269,36 @@ impl ATree {
 
     /// Gives a node these children: links on both sides, the access child first, levels up to the roots.
     pub(super) fn relink(&mut self, id: NodeId, children: &mut [NodeId]) {
-        let part = self.nodes.get(id).part;
-        let on_demand = self.switches.propagation_on_demand && part == Part::And;
+        let on_demand = self.on_demand(id);
         let old = self.nodes.children(id).to_vec();
-        if on_demand && let Some(access) = old.first() {
-            self.nodes.deactivate(*access, id);
-        }
-        for child in old.iter().filter(|child| !children.contains(child)) {
-            self.nodes.remove_parent(*child, id);
-        }
-        for child in children.iter().filter(|child| !old.contains(child)) {
-            self.nodes.add_parent(*child, id, !on_demand);
-        }
         self.order(id, children);
-        if on_demand {
-            self.nodes.activate(children[0], id);
+        // The same in ascending order, to look children up in.
+        let (mut before, mut now) = (old.clone(), children.to_vec());
+        before.sort_unstable();
+        now.sort_unstable();
+        for (at, child) in old.iter().enumerate() {
+            let was_active = !on_demand || at == 0;
+            if place_of(&now, *child).is_none() {
+                self.nodes.remove_parent(*child, id, was_active);
+            } else if was_active && on_demand && children[0] != *child {
+                self.nodes.deactivate(*child, id);
+            }
+        }
+        for (at, child) in children.iter().enumerate() {
+            let is_active = !on_demand || at == 0;
+            if place_of(&before, *child).is_none() {
+                self.nodes.add_parent(*child, id, is_active);
+            } else if is_active && on_demand && old[0] != *child {
+                self.nodes.activate(*child, id);
+            }
         }
         self.nodes.set_children(id, children);
         self.refresh_level(id);
+    }
+
+    /// Whether only one child tells the node.
+    pub(super) fn on_demand(&self, id: NodeId) -> bool {
+        self.switches.propagation_on_demand && self.nodes.get(id).part == Part::And
     }
 
     /// The most selective first, or any in the place of the access child.
@@ -356,7 +371,10 @@ impl ATree {
     fn replace_by_children(&mut self, id: NodeId) {
         let part = self.nodes.get(id).part;
         let mut others = Vec::new();
-        for parent in self.nodes.parents(id).to_vec() {
+        let parents = self.nodes.parents(id).to_vec();
+        // All at once; one by one would take long.
+        self.nodes.clear_parents(id);
+        for parent in parents {
             let mut children: Vec<NodeId> = self.nodes.children(parent).to_vec();
             children.retain(|child| *child != id);
             others.clear();
@@ -396,8 +414,9 @@ impl ATree {
                 self.nodes.making_mut(anchor).anchored = anchored;
             }
         }
-        for child in self.nodes.children(id).to_vec() {
-            self.nodes.remove_parent(child, id);
+        let on_demand = self.on_demand(id);
+        for (at, child) in self.nodes.children(id).to_vec().into_iter().enumerate() {
+            self.nodes.remove_parent(child, id, !on_demand || at == 0);
         }
         self.nodes.set_children(id, &[]);
         self.nodes.forget(id);
@@ -415,20 +434,25 @@ impl ATree {
         let mut all: Vec<(u16, NodeId)> = self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
         all.sort_unstable();
         let mut members = Vec::new();
-        for (_, id) in all {
-            let part = self.nodes.get(id).part;
-            let weight = if part == Part::Predicate {
-                self.truths.weight(id, self.predicates.get(self.nodes.predicate(id)), &self.nodes)
-            } else {
-                members.clear();
-                self.nodes.members(id, &mut members);
-                self.weight_of(part, &members)
-            };
-            self.nodes.making_mut(id).weight = weight;
-            if part != Part::Predicate {
-                let mut children = self.nodes.children(id).to_vec();
-                self.relink(id, &mut children);
+        for (_, id) in &all {
+            let part = self.nodes.get(*id).part;
+            if part == Part::Predicate {
+                let predicate = self.predicates.get(self.nodes.predicate(*id));
+                self.nodes.making_mut(*id).weight = self.truths.weight(*id, predicate, &self.nodes);
+                continue;
             }
+            members.clear();
+            self.nodes.members(*id, &mut members);
+            self.nodes.making_mut(*id).weight = self.weight_of(part, &members);
+            let mut children = self.nodes.children(*id).to_vec();
+            self.order(*id, &mut children);
+            self.nodes.set_children(*id, &children);
+        }
+        let on_demand = self.switches.propagation_on_demand;
+        for (_, id) in &all {
+            self.nodes.part_parents(*id, |nodes, parent| {
+                !on_demand || nodes.get(parent).part != Part::And || nodes.children(parent)[0] == *id
+            });
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether the tree is what it should be.
 
 use super::ATree;
-use super::build::HIGHEST_COVER;
+use super::build::{HIGHEST_COVER, hash_of};
 use super::nodes::{NodeId, Part, spread};
 use rustc_hash::FxHashSet;
 
@@ -52,6 +52,9 @@ impl ATree {
             if members.len() != making.size as usize {
                 return wrong("has another number of members than it says");
             }
+            if making.hash != hash_of(node.part, &members) & self.hash_mask {
+                return wrong("has the hash of other members");
+            }
             members.iter().for_each(|member| uses[member.index()] += 1);
             if self.switches.unique_ids {
                 let found = self.nodes.table.find(spread(making.hash), |other| *other == id);
@@ -68,8 +71,17 @@ impl ATree {
                 }
             }
         }
-        for root in self.root_of.iter().filter(|root| **root != NodeId::NONE) {
-            uses[root.index()] += 1;
+        let mut subscriptions = Vec::new();
+        for (id, node) in self.nodes.iter() {
+            let from = subscriptions.len();
+            self.nodes.append_subs(node.subs, &mut subscriptions);
+            if subscriptions[from..].iter().any(|sub| self.root_of.get(sub.index()) != Some(&id)) {
+                return Err(format!("a-tree: node {} has the subscription of another", id.0));
+            }
+            uses[id.index()] += (subscriptions.len() - from) as u32;
+        }
+        if subscriptions.len() != self.root_of.iter().filter(|root| **root != NodeId::NONE).count() {
+            return Err("a-tree: a subscription has no node".into());
         }
         if let Some((id, _)) =
             self.nodes.iter().find(|(id, _)| self.nodes.making(*id).uses != uses[id.index()])

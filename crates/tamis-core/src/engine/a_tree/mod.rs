@@ -16,11 +16,12 @@
 //! | `matching` | which expressions does it satisfy? (Algorithm 6) |
 //! | `check` | is the tree what it should be? |
 //!
-//! Invariants: no two nodes mean the same; links agree on both sides; a node's level is one more than the highest
+//! Invariants: no two nodes mean the same (with `unique_ids`); links agree on both sides; a node's level is one more than the highest
 //! of its children; every node is used as a member or as a whole expression, as often as it counts.
 //!
 //! Cost: inserting what is there O(predicates); a new node adds a look at the few nodes kept with its members, and at
-//! the parents of its rarest child. Matching O(satisfied predicates + links from satisfied nodes).
+//! the parents of its rarest child; taking a link from a child looks through the child's other parents. Matching
+//! O(satisfied predicates + predicates to be checked + links from satisfied nodes).
 //!
 //! Deviations from the paper:
 //! - Identity: nodes are found by a hash of their members and confirmed member by member. The paper computes an id by
@@ -51,7 +52,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::expr::Normal;
 use matching::MatchScratch;
-use nodes::{NodeId, Nodes, Part};
+use nodes::{MOST_SUBSCRIPTIONS, NodeId, Nodes, Part};
 use truths::Truths;
 
 /// How access children are chosen.
@@ -152,6 +153,9 @@ impl ATree {
 
 impl Engine for ATree {
     fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
+        if id.0 >= MOST_SUBSCRIPTIONS {
+            return Err(Error::Expression("a_tree is full: 2^31 subscriptions".into()));
+        }
         self.insert_expression(id, expression);
         Ok(())
     }

@@ -38,6 +38,9 @@ pub(super) enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Subs(u32);
 
+/// Greater numbers of subscriptions would look like places of lists.
+pub(super) const MOST_SUBSCRIPTIONS: u32 = Subs::MANY - 1;
+
 impl Subs {
     pub const NONE: Subs = Subs(u32::MAX);
     /// Set where several subscriptions share the node; then the rest is the place of their list.
@@ -254,37 +257,56 @@ impl Nodes {
     }
 
     /// Takes a parent's link from a child.
-    pub fn remove_parent(&mut self, child: NodeId, parent: NodeId) {
-        let at = self.deactivate(child, parent);
+    pub fn remove_parent(&mut self, child: NodeId, parent: NodeId, active: bool) {
+        if active {
+            self.deactivate(child, parent);
+        }
         let node = &mut self.nodes[child.index()];
-        let last = node.parents.len() - 1;
-        self.links.get_mut(node.parents).swap(at, last);
-        self.links.cut_out(&mut node.parents, last, 1);
+        if let Some(at) = self.links.get(node.parents).iter().rposition(|other| *other == parent) {
+            let last = node.parents.len() - 1;
+            self.links.get_mut(node.parents).swap(at, last);
+            self.links.cut_out(&mut node.parents, last, 1);
+        }
     }
 
     /// Makes a link one that is followed.
     pub fn activate(&mut self, child: NodeId, parent: NodeId) {
         let node = &mut self.nodes[child.index()];
         let (parents, active) = (self.links.get_mut(node.parents), node.active as usize);
-        // Most often it was added just now.
         if let Some(at) = parents[active..].iter().rposition(|other| *other == parent) {
             parents.swap(active, active + at);
             node.active += 1;
         }
     }
 
-    /// Makes a link one that is not followed; returns where it is.
-    pub fn deactivate(&mut self, child: NodeId, parent: NodeId) -> usize {
+    /// Makes a link one that is not followed, the last one, where it is found first.
+    pub fn deactivate(&mut self, child: NodeId, parent: NodeId) {
         let node = &mut self.nodes[child.index()];
         let parents = self.links.get_mut(node.parents);
-        let at = parents.iter().position(|other| *other == parent).unwrap_or_default();
-        debug_assert_eq!(parents[at], parent);
-        if at >= node.active as usize {
-            return at;
+        let followed = &parents[..node.active as usize];
+        if let Some(at) = followed.iter().rposition(|other| *other == parent) {
+            node.active -= 1;
+            parents.swap(at, node.active as usize);
+            let last = parents.len() - 1;
+            parents.swap(node.active as usize, last);
         }
-        node.active -= 1;
-        parents.swap(at, node.active as usize);
-        node.active as usize
+    }
+
+    /// Forgets all links to parents.
+    pub fn clear_parents(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id.index()];
+        self.links.release(node.parents);
+        (node.parents, node.active) = (Block::EMPTY, 0);
+    }
+
+    /// Sorts links to parents into those that are followed and those that are not.
+    pub fn part_parents(&mut self, id: NodeId, is_active: impl Fn(&Nodes, NodeId) -> bool) {
+        let (mut parents, others): (Vec<NodeId>, Vec<NodeId>) =
+            self.parents(id).iter().partition(|parent| is_active(self, **parent));
+        let node = &mut self.nodes[id.index()];
+        node.active = parents.len() as u32;
+        parents.extend(others);
+        self.links.get_mut(node.parents).copy_from_slice(&parents);
     }
 
     /// Replaces the children of a node; links back are the caller's.
@@ -342,7 +364,7 @@ impl Nodes {
         }
         let place = (many ^ Subs::MANY) as usize;
         let list = &mut self.shared[place];
-        if let Some(at) = list.iter().position(|other| *other == sub) {
+        if let Some(at) = list.iter().rposition(|other| *other == sub) {
             list.swap_remove(at);
         }
         if let [last] = list.as_slice() {

@@ -6,7 +6,11 @@
 //! which would have to be listed in all of them. Predicates that hold for missing values are kept by attribute, for
 //! the events without it.
 //!
-//! Invariants: a predicate is listed in exactly the leaves it covers, or in no leaf and checked.
+//! Splits may spread a predicate further than that. Over four times as many spaces it is taken out of them all and
+//! checked from then on.
+//!
+//! Invariants: a predicate with spaces is listed in exactly the leaves it covers, or in no leaf and checked; every other
+//! is in the one list or automaton where it is found.
 
 use super::nodes::{NodeId, Nodes};
 use crate::blocks::{Block, Blocks, settle};
@@ -195,7 +199,9 @@ impl Truths {
         field.dimension.cover(region, leaves, |leaf| {
             let list = &mut lists[leaf.index()];
             if let Some(at) = items.get(*list).iter().position(|other| *other == id) {
-                items.cut_out(list, at, 1);
+                let last = list.len() - 1;
+                items.get_mut(*list).swap(at, last);
+                items.cut_out(list, last, 1);
             }
         });
         merges.clear();
@@ -354,9 +360,13 @@ impl Truths {
     /// Checks the trees, and that every predicate is where it belongs and nowhere else.
     pub fn validate(&self, predicates: &Predicates, nodes: &Nodes) -> Result<(), String> {
         let mut all = Vec::new();
-        for field in self.fields.iter().flatten() {
+        for (at, field) in self.fields.iter().enumerate() {
+            let Some(field) = field else { continue };
             field.dimension.validate(&self.leaves, &mut all)?;
             field.patterns.validate()?;
+            if field.absent.is_empty() == self.absent.iter().any(|attribute| attribute.index() == at) {
+                return Err(format!("truths: attribute {at} is wrongly known to be missed"));
+            }
         }
         let mut expected = vec![Vec::new(); self.leaves.bound()];
         // Present, checked, absent, patterns, negated.
@@ -419,7 +429,7 @@ impl Truths {
             let list = self.lists.get(leaf.index()).copied().unwrap_or_default();
             let mut found = self.items.get(list).to_vec();
             found.sort_unstable();
-            if found != expected[leaf.index()] {
+            if found != expected[leaf.index()] || found.len() != self.leaves.predicates(leaf) as usize {
                 return Err(format!("truths: leaf {} lists the wrong predicates", leaf.0));
             }
         }
