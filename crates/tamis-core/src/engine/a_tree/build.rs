@@ -11,7 +11,7 @@ pub(super) const HIGHEST_COVER: u16 = 64;
 
 /// How many nodes kept with a member, or parents of a child, are looked at for a place to share. Where predicates are
 /// few and expressions many, these lists are very long, and what the first ones do not offer is not worth the time.
-const MOST_LOOKED_AT: usize = 1024;
+const MOST_LOOKED_AT: usize = 256;
 
 /// Where a node is among members, which ascend.
 #[inline]

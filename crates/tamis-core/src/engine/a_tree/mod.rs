@@ -31,7 +31,7 @@
 //! - A use is counted for each member of an expression, not for the nodes it happens to be put together from: these may
 //!   go whenever nobody means them (paper, 4.2.4), and the counts do not depend on the order of arrival.
 //! - Candidates for reorganization are found with one of their members, the one with fewest such nodes, and for
-//!   self-adjustment among the parents of the rarest child, at most 1,024 of each: lists of parents may be very long.
+//!   self-adjustment among the parents of the rarest child, at most 256 of each: lists of parents may be very long.
 //! - A node is put together from others only below level 64, which bounds nesting.
 //! - Access children are chosen by how likely they are satisfied; `access="random"` is the paper's way.
 //! - Predicates covering more than `max_spaces` spaces are checked one by one.
@@ -124,7 +124,7 @@ impl ATree {
             self_adjust: switch(options, "self_adjust")?,
             access,
         };
-        let max_spaces = whole_number(options, "max_spaces", 256, 0..=1 << 20)?;
+        let max_spaces = whole_number(options, "max_spaces", 128, 0..=1 << 20)?;
         Ok(ATree {
             nodes: Nodes::default(),
             predicates: Predicates::default(),

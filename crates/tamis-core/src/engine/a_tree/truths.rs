@@ -6,7 +6,7 @@
 //! which would have to be listed in all of them. Predicates that hold for missing values are kept by attribute, for
 //! the events without it.
 //!
-//! Splits may spread a predicate further than that. Over four times as many spaces it is taken out of them all and
+//! Splits may spread a predicate further than that. Over twice as many spaces it is taken out of them all and
 //! checked from then on.
 //!
 //! Invariants: a predicate with spaces is listed in exactly the leaves it covers, or in no leaf and checked; every other
@@ -179,7 +179,7 @@ impl Truths {
             for other in items.get(lists[split.made.index()]) {
                 let size = &mut nodes.making_mut(*other).size;
                 *size += 1;
-                if *size as usize == 4 * self.max_spaces {
+                if *size as usize == 2 * self.max_spaces {
                     self.crowded.push(*other);
                 }
             }
@@ -245,7 +245,7 @@ impl Truths {
     /// Has a predicate checked that was listed.
     pub fn demote(&mut self, id: NodeId, predicate: &Predicate, nodes: &mut Nodes) {
         if let Home::Region(region) = Home::of(predicate)
-            && nodes.making(id).size as usize >= 4 * self.max_spaces
+            && nodes.making(id).size as usize >= 2 * self.max_spaces
         {
             self.unlist(id, predicate.attribute, &region, nodes);
             if let Some(Some(field)) = self.fields.get_mut(predicate.attribute.index()) {
