@@ -112,6 +112,13 @@ impl<T: Copy + Default, const UNIT: usize> Blocks<T, UNIT> {
         self.set_len(block, block.len() - count);
     }
 
+    /// Takes an item out of a list whose order does not matter.
+    pub fn swap_out(&mut self, block: &mut Block, at: usize) {
+        let last = block.len() - 1;
+        self.get_mut(*block).swap(at, last);
+        self.set_len(block, last);
+    }
+
     /// Changes the length; what was there stays as far as it fits.
     fn set_len(&mut self, block: &mut Block, len: usize) {
         if size_for(Self::units(len)) == size_for(Self::units(block.len())) {

@@ -174,6 +174,11 @@ impl Predicate {
         }
     }
 
+    /// Whether an event without the attribute satisfies the predicate.
+    pub fn accepts_missing(&self) -> bool {
+        self.over == Over::Value && self.test.accepts_missing()
+    }
+
     /// Bytes on the heap, near enough.
     pub fn heap(&self) -> usize {
         match &self.test {

@@ -23,12 +23,12 @@ struct Work<S> {
 }
 
 /// Parses the sources of a batch and hands over each result with its label, in order, until `take` returns an
-/// error. `take` returns expressions that it needs no more.
-pub(super) fn parse_ahead<L, S: Send, E>(
+/// error. `take` gives the expression back when it needs it no more.
+pub(super) fn parse_ahead<L, S: Send>(
     mut batch: impl Iterator<Item = (L, S)>,
     parse: impl Fn(S) -> Result<Parsed> + Sync,
-    mut take: impl FnMut(L, Result<Parsed>) -> Result<Option<Expr>, E>,
-) -> Result<(), E> {
+    mut take: impl FnMut(L, Result<Parsed>) -> Result<Expr>,
+) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let first: Vec<(L, S)> = batch.by_ref().take(MANY).collect();
     let workers = if first.len() < MANY { 0 } else { (cores - 1).min(WORKERS) };
@@ -70,7 +70,7 @@ pub(super) fn parse_ahead<L, S: Send, E>(
             let Some((lane, labels)) = waiting.pop_front() else { return Ok(()) };
             let Ok(parsed) = lanes[lane].1.recv() else { return Ok(()) };
             for (label, parsed) in labels.into_iter().zip(parsed) {
-                spent[lane].extend(take(label, parsed)?);
+                spent[lane].push(take(label, parsed)?);
             }
         }
     })

@@ -44,7 +44,7 @@ impl Index {
         let batch = batch.into_iter();
         state.subscriptions.reserve(batch.size_hint().0);
         let mut row = 0;
-        let outcome: Result<()> = parse_ahead(
+        let outcome = parse_ahead(
             batch,
             |source| self.parsed(source),
             |id, parsed| {
@@ -56,7 +56,7 @@ impl Index {
                     never.push(row);
                 }
                 row += 1;
-                Ok(Some(expr))
+                Ok(expr)
             },
         );
         match outcome {

@@ -78,6 +78,16 @@ impl Dimension {
         Located { leaf, ..Located::NOWHERE }
     }
 
+    /// Counts a value of an observed event, in its space and in the whole dimension.
+    pub fn observe(&self, value: Value<'_>, leaves: &mut Leaves) {
+        for leaf in [self.locate(value).leaf, self.whole] {
+            if leaf != LeafId::NONE {
+                let events = &mut leaves.get_mut(leaf).events;
+                *events = events.saturating_add(1);
+            }
+        }
+    }
+
     fn locate_float(&self, value: f64) -> Located {
         let (Some(tree), Some(number)) = (&self.numbers, Number::from_f64(value)) else {
             return Located::NOWHERE;

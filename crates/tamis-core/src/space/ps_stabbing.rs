@@ -135,7 +135,7 @@ impl DynamicStabbing for PsStabbing {
         for leaf in self.cover(&range) {
             let at = self.list(leaf).iter().position(|other| *other == number);
             if let Some(at) = at {
-                self.numbers.cut_out(&mut self.lists[leaf.index()], at, 1);
+                self.numbers.swap_out(&mut self.lists[leaf.index()], at);
             }
             self.leaves.uncover(leaf);
         }

@@ -22,6 +22,13 @@ impl Draw {
         strategy.new_tree(&mut self.0).expect("the strategy has values").current()
     }
 
+    /// Puts items into a random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
     pub fn below(&mut self, bound: usize) -> usize {
         self.one(&(0..bound))
     }

@@ -33,6 +33,11 @@ fn bit(id: NodeId) -> u32 {
     1 << (mix(id) >> 27)
 }
 
+/// The bits of all members: one who lacks a bit here is no part of them.
+fn signature_of(members: &[NodeId]) -> u32 {
+    members.iter().fold(0, |bits, member| bits | bit(*member))
+}
+
 /// The same for every order of the members.
 pub(super) fn hash_of(part: Part, members: &[NodeId]) -> u32 {
     members.iter().fold(part as u32, |hash, member| hash.wrapping_add(mix(*member).wrapping_mul(0x85EB_CA6B)))
@@ -152,7 +157,7 @@ impl ATree {
             self.nodes.making_mut(*member).uses += 1;
         }
         if self.switches.reorganize {
-            let signature = members.iter().fold(0, |bits, member| bits | bit(*member));
+            let signature = signature_of(members);
             let mut anchored = self.nodes.making(anchor).anchored;
             self.nodes.anchors.extend(&mut anchored, &[Anchored { node: id, signature }]);
             self.nodes.making_mut(anchor).anchored = anchored;
@@ -172,7 +177,7 @@ impl ATree {
     /// Algorithm 2: puts members together from nodes there are, greedily, each time by the one with most members that
     /// are still missing. Nodes may overlap.
     fn reorganize(&mut self, part: Part, members: &[NodeId], children: &mut Vec<NodeId>) {
-        let signature = members.iter().fold(0, |bits, member| bits | bit(*member));
+        let signature = signature_of(members);
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         for member in members {
@@ -251,19 +256,22 @@ impl ATree {
             if seen.contains(&false) {
                 continue;
             }
-            let inside = |child: NodeId| {
-                if self.nodes.get(child).part == part {
-                    self.nodes.all_members(child, &mut |member| place_of(members, member).is_some())
-                } else {
-                    place_of(members, child).is_some()
-                }
-            };
             let old = self.nodes.children(parent);
-            let mut children: Vec<NodeId> = old.iter().filter(|child| !inside(**child)).copied().collect();
+            let outside = old.iter().filter(|child| !self.is_within(**child, part, members));
+            let mut children: Vec<NodeId> = outside.copied().collect();
             if children.len() + 2 <= old.len() {
                 children.push(new);
                 self.relink(parent, &mut children);
             }
+        }
+    }
+
+    /// Whether a child of a node with this operator brings nothing that is not among the members.
+    fn is_within(&self, child: NodeId, part: Part, members: &[NodeId]) -> bool {
+        if self.nodes.get(child).part == part {
+            self.nodes.all_members(child, &mut |member| place_of(members, member).is_some())
+        } else {
+            place_of(members, child).is_some()
         }
     }
 
@@ -272,10 +280,13 @@ impl ATree {
         let on_demand = self.on_demand(id);
         let old = self.nodes.children(id).to_vec();
         self.order(id, children);
-        // The same in ascending order, to look children up in.
-        let (mut before, mut now) = (old.clone(), children.to_vec());
-        before.sort_unstable();
-        now.sort_unstable();
+        // In ascending order, to look children up in; a new node has none to look up.
+        let (mut before, mut now) = (old.clone(), Vec::new());
+        if !old.is_empty() {
+            before.sort_unstable();
+            now.extend_from_slice(children);
+            now.sort_unstable();
+        }
         for (at, child) in old.iter().enumerate() {
             let was_active = !on_demand || at == 0;
             if place_of(&now, *child).is_none() {
@@ -316,10 +327,9 @@ impl ATree {
     fn refresh_level(&mut self, id: NodeId) {
         let mut changed = vec![id];
         while let Some(id) = changed.pop() {
-            let part = self.nodes.get(id).part;
-            let children = self.nodes.children(id);
-            let level = 1 + children.iter().map(|child| self.nodes.get(*child).level).max().unwrap_or(0);
-            if level > HIGHEST_COVER && children.iter().any(|child| self.nodes.get(*child).part == part) {
+            let levels = self.nodes.children(id).iter().map(|child| self.nodes.get(*child).level);
+            let level = 1 + levels.max().unwrap_or(0);
+            if level > HIGHEST_COVER && self.nodes.get(id).composed {
                 // Raised from below: opened, it is as low as its members allow.
                 let mut members = Vec::new();
                 self.nodes.members(id, &mut members);
@@ -387,13 +397,8 @@ impl ATree {
             }
             others.sort_unstable();
             // What other children have already is left out.
-            children.extend(self.nodes.children(id).iter().filter(|child| {
-                if self.nodes.get(**child).part == part {
-                    !self.nodes.all_members(**child, &mut |member| place_of(&others, member).is_some())
-                } else {
-                    place_of(&others, **child).is_none()
-                }
-            }));
+            let own = self.nodes.children(id).iter();
+            children.extend(own.filter(|child| !self.is_within(**child, part, &others)));
             self.relink(parent, &mut children);
         }
     }
@@ -410,7 +415,7 @@ impl ATree {
             let mut anchored = self.nodes.making(anchor).anchored;
             let at = self.nodes.anchors.get(anchored).iter().position(|other| other.node == id);
             if let Some(at) = at {
-                self.nodes.anchors.cut_out(&mut anchored, at, 1);
+                self.nodes.anchors.swap_out(&mut anchored, at);
                 self.nodes.making_mut(anchor).anchored = anchored;
             }
         }

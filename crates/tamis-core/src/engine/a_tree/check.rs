@@ -100,10 +100,8 @@ impl ATree {
     fn check_parents(&self, id: NodeId) -> Result<(), String> {
         let node = self.nodes.get(id);
         for (at, parent) in self.nodes.parents(id).iter().enumerate() {
-            let above = self.nodes.get(*parent);
             let siblings = self.nodes.children(*parent);
-            let on_demand = self.switches.propagation_on_demand && above.part == Part::And;
-            let active = !on_demand || siblings.first() == Some(&id);
+            let active = !self.on_demand(*parent) || siblings.first() == Some(&id);
             let once = siblings.iter().filter(|child| **child == id).count() == 1;
             if !once || active != (at < node.active as usize) {
                 return Err(format!("a-tree: node {} is wrong about its parent {}", id.0, parent.0));

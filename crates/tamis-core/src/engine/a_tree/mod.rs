@@ -16,8 +16,8 @@
 //! | `matching` | which expressions does it satisfy? (Algorithm 6) |
 //! | `check` | is the tree what it should be? |
 //!
-//! Invariants: no two nodes mean the same (with `unique_ids`); links agree on both sides; a node's level is one more than the highest
-//! of its children; every node is used as a member or as a whole expression, as often as it counts.
+//! Invariants: no two nodes mean the same (with `unique_ids`); links agree on both sides; a node's level is one more
+//! than the highest of its children; every node is used as a member or as a whole expression, as often as it counts.
 //!
 //! Cost: inserting what is there O(predicates); a new node adds a look at the few nodes kept with its members, and at
 //! the parents of its rarest child; taking a link from a child looks through the child's other parents. Matching
@@ -203,7 +203,7 @@ impl Engine for ATree {
     }
 
     fn stats(&self) -> Vec<(&'static str, u64)> {
-        let (leaves, _, bounds) = self.truths.size();
+        let (leaves, bounds) = self.truths.size();
         let l_nodes = self.nodes.iter().filter(|(_, node)| node.part == Part::Predicate).count();
         let roots = self.nodes.iter().filter(|(_, node)| !node.subs.is_none()).count();
         vec![
@@ -226,7 +226,6 @@ impl Engine for ATree {
             let node = self.nodes.get(id);
             let children: Vec<usize> =
                 self.nodes.children(id).iter().map(|child| places[child.index()]).collect();
-            let on_demand = self.switches.propagation_on_demand && node.part == Part::And;
             let mut subscriptions = Vec::new();
             self.nodes.append_subs(node.subs, &mut subscriptions);
             GraphNode {
@@ -236,7 +235,7 @@ impl Engine for ATree {
                     _ => graph::Part::Predicate(self.predicates.get(self.nodes.predicate(id)).clone()),
                 },
                 level: u32::from(level),
-                access: on_demand.then(|| children[0]),
+                access: self.on_demand(id).then(|| children[0]),
                 children,
                 subscriptions,
             }

@@ -62,7 +62,7 @@ pub(super) struct Node {
     /// How many of its parents, the first ones, are told when the node is satisfied.
     pub active: u32,
     pub subs: Subs,
-    /// A predicate's number; for inner nodes the member under which it is found by [`Nodes::anchored`].
+    /// A predicate's number; for inner nodes the member under which it is kept in [`Making::anchored`].
     pub own: u32,
     pub parents: Block,
     /// The access child comes first.
@@ -263,9 +263,7 @@ impl Nodes {
         }
         let node = &mut self.nodes[child.index()];
         if let Some(at) = self.links.get(node.parents).iter().rposition(|other| *other == parent) {
-            let last = node.parents.len() - 1;
-            self.links.get_mut(node.parents).swap(at, last);
-            self.links.cut_out(&mut node.parents, last, 1);
+            self.links.swap_out(&mut node.parents, at);
         }
     }
 

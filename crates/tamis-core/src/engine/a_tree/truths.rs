@@ -137,7 +137,7 @@ impl Truths {
         if self.keep_all {
             field.all.push(id);
         }
-        if predicate.over == Over::Value && predicate.test.accepts_missing() {
+        if predicate.accepts_missing() {
             if field.absent.is_empty() {
                 self.absent.push(predicate.attribute);
             }
@@ -199,9 +199,7 @@ impl Truths {
         field.dimension.cover(region, leaves, |leaf| {
             let list = &mut lists[leaf.index()];
             if let Some(at) = items.get(*list).iter().position(|other| *other == id) {
-                let last = list.len() - 1;
-                items.get_mut(*list).swap(at, last);
-                items.cut_out(list, last, 1);
+                items.swap_out(list, at);
             }
         });
         merges.clear();
@@ -220,7 +218,7 @@ impl Truths {
         if self.keep_all {
             remove_from(&mut field.all, id);
         }
-        if predicate.over == Over::Value && predicate.test.accepts_missing() {
+        if predicate.accepts_missing() {
             remove_from(&mut field.absent, id);
             if field.absent.is_empty() {
                 self.absent.retain(|attribute| *attribute != predicate.attribute);
@@ -309,7 +307,7 @@ impl Truths {
     /// How likely a predicate holds: by the events observed, else by its shape and the spaces it covers.
     pub fn weight(&self, id: NodeId, predicate: &Predicate, nodes: &Nodes) -> f32 {
         let Some(Some(field)) = self.fields.get(predicate.attribute.index()) else { return 1.0 };
-        let absent = predicate.over == Over::Value && predicate.test.accepts_missing();
+        let absent = predicate.accepts_missing();
         let prior = Shape::of(predicate).likelihood();
         let covered = nodes.making(id).size;
         let present = f64::from(self.leaves.get(field.dimension.whole()).events);
@@ -341,13 +339,7 @@ impl Truths {
         self.observed = self.observed.saturating_add(1);
         for cell in event.cells() {
             let Some(Some(field)) = self.fields.get(cell.attribute.index()) else { continue };
-            let leaf = field.dimension.locate(event.resolve(cell.slot)).leaf;
-            for leaf in [leaf, field.dimension.whole()] {
-                if leaf != LeafId::NONE {
-                    let events = &mut self.leaves.get_mut(leaf).events;
-                    *events = events.saturating_add(1);
-                }
-            }
+            field.dimension.observe(event.resolve(cell.slot), &mut self.leaves);
         }
     }
 
@@ -378,7 +370,7 @@ impl Truths {
             };
             let counts = &mut counts[predicate.attribute.index()];
             let in_list = |list: &[NodeId]| list.contains(&id);
-            let absent = predicate.over == Over::Value && predicate.test.accepts_missing();
+            let absent = predicate.accepts_missing();
             counts[2] += usize::from(absent);
             let mut right = absent == in_list(&field.absent) && self.keep_all == in_list(&field.all);
             match Home::of(predicate) {
@@ -436,11 +428,10 @@ impl Truths {
         Ok(())
     }
 
-    /// Leaves, inner nodes and bounds of the PS-Trees.
-    pub fn size(&self) -> (usize, usize, usize) {
-        let sizes = self.fields.iter().flatten().map(|field| field.dimension.size());
-        let (inner, bounds) = sizes.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
-        (self.leaves.count(), inner, bounds)
+    /// Leaves and bounds of the PS-Trees.
+    pub fn size(&self) -> (usize, usize) {
+        let bounds = self.fields.iter().flatten().map(|field| field.dimension.size().1).sum();
+        (self.leaves.count(), bounds)
     }
 
     /// Bytes in use.

@@ -163,14 +163,8 @@ impl Spaces {
     pub fn observe(&mut self, event: &Event<'_>) {
         self.observed = self.observed.saturating_add(1);
         for cell in event.cells() {
-            let Some((located, whole)) = self.locate(cell.attribute, event.resolve(cell.slot)) else {
-                continue;
-            };
-            for leaf in [located.leaf, whole] {
-                if leaf != LeafId::NONE {
-                    let events = &mut self.leaves.get_mut(leaf).events;
-                    *events = events.saturating_add(1);
-                }
+            if let Some(Some(dimension)) = self.dimensions.get(cell.attribute.index()) {
+                dimension.observe(event.resolve(cell.slot), &mut self.leaves);
             }
         }
     }
