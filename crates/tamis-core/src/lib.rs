@@ -21,6 +21,8 @@ pub mod index;
 mod number;
 mod schema;
 pub mod space;
+#[allow(dead_code, unused_imports, reason = "what is stored this way comes next")]
+mod storage;
 mod time;
 mod value;
 
