@@ -5,6 +5,7 @@
 //! [`registry::ENGINES`], and with that runs in the one suite (`tests/engine_suite.rs`) and in every benchmark.
 
 mod a_tree;
+pub(crate) mod compiled;
 mod graph;
 mod patterns;
 mod predicates;

@@ -79,6 +79,18 @@ pub(crate) struct PatternScratch {
 }
 
 impl Patterns {
+    /// A set of many patterns at once, under different numbers.
+    pub fn of(patterns: impl IntoIterator<Item = (u32, Arc<TextPattern>)>) -> Patterns {
+        let entry = |(number, pattern): (u32, Arc<TextPattern>)| {
+            let choices = choices(&pattern);
+            Entry { number, pattern, choices }
+        };
+        let entries: Vec<Entry> = patterns.into_iter().map(entry).collect();
+        let mut set = Patterns { len: entries.len(), ..Patterns::default() };
+        set.build(entries);
+        set
+    }
+
     /// Takes a pattern under a number that is not in the set.
     pub fn insert(&mut self, number: u32, pattern: &Arc<TextPattern>) {
         self.recent.push(Entry { number, pattern: Arc::clone(pattern), choices: choices(pattern) });

@@ -70,6 +70,17 @@ impl Predicates {
         }
     }
 
+    /// As [`Predicates::take`], for a predicate that is copied only if it is new.
+    pub fn take_ref(&mut self, predicate: &Predicate) -> PredId {
+        match self.find(predicate) {
+            Some(id) => {
+                self.entries[id.index()].uses += 1;
+                id
+            }
+            None => self.take(predicate.clone()),
+        }
+    }
+
     /// The number of a predicate that is in use.
     pub fn find(&self, predicate: &Predicate) -> Option<PredId> {
         let same = |id: &PredId| self.entries[id.index()].predicate.as_ref() == Some(predicate);

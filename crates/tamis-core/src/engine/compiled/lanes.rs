@@ -1,0 +1,224 @@
+//! Many intervals against one value at once.
+//!
+//! Intervals stand in blocks of sixteen: first the sixteen low ends, then the sixteen high ends, each in one, two or
+//! four bytes, whichever the number of spaces needs. Sixteen comparisons are a handful of vector instructions, which
+//! every 64-bit processor of the x86 family has; elsewhere a plain loop does the same.
+
+/// How many intervals a block has.
+pub(super) const BLOCK: usize = 16;
+
+/// How many bytes an end takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lane {
+    One,
+    Two,
+    Four,
+}
+
+impl Lane {
+    /// The narrowest one for so many spaces.
+    pub fn for_spaces(count: u32) -> Lane {
+        match count {
+            0..=0x100 => Lane::One,
+            0x101..=0x1_0000 => Lane::Two,
+            _ => Lane::Four,
+        }
+    }
+
+    pub fn from_bits(bits: u32) -> Lane {
+        match bits & 3 {
+            0 => Lane::One,
+            1 => Lane::Two,
+            _ => Lane::Four,
+        }
+    }
+
+    pub fn bits(self) -> u32 {
+        self as u32
+    }
+
+    /// How many 32-bit words a block of intervals takes.
+    pub const fn words(self) -> usize {
+        match self {
+            Lane::One => 8,
+            Lane::Two => 16,
+            Lane::Four => 32,
+        }
+    }
+
+    /// Appends a block; places without an interval get one that nothing is inside.
+    pub fn write(self, intervals: &[(u32, u32)], out: &mut Vec<u32>) {
+        let end = |at: usize, high: bool| match intervals.get(at) {
+            Some((low, _)) if !high => *low,
+            Some((_, top)) => *top,
+            // Beginning behind its end. Values are at least 1.
+            None if high => 0,
+            None => u32::MAX,
+        };
+        for high in [false, true] {
+            let ends = (0..BLOCK).map(|at| end(at, high));
+            match self {
+                Lane::One => {
+                    let bytes: Vec<u8> = ends.map(|end| end.min(0xff) as u8).collect();
+                    out.extend(bytes.chunks_exact(4).map(|four| word([four[0], four[1], four[2], four[3]])));
+                }
+                Lane::Two => {
+                    let halves: Vec<u8> = ends.flat_map(|end| (end.min(0xffff) as u16).to_le_bytes()).collect();
+                    out.extend(halves.chunks_exact(4).map(|four| word([four[0], four[1], four[2], four[3]])));
+                }
+                Lane::Four => out.extend(ends),
+            }
+        }
+    }
+
+    /// The interval at a place of a block.
+    pub fn interval(self, block: &[u32], at: usize) -> (u32, u32) {
+        let end = |at: usize| match self {
+            Lane::One => block[at / 4] >> (8 * (at % 4)) & 0xff,
+            Lane::Two => block[at / 2] >> (16 * (at % 2)) & 0xffff,
+            Lane::Four => block[at],
+        };
+        (end(at), end(BLOCK + at))
+    }
+
+    /// One bit for each interval of a block that contains the value.
+    #[inline(always)]
+    pub fn containing(self, block: &[u32], value: u32) -> u32 {
+        match self {
+            Lane::One => bytes_containing(block, value as u8),
+            Lane::Two => halves_containing(block, value as u16),
+            Lane::Four => words_containing(block, value),
+        }
+    }
+}
+
+/// Arrays are little-endian.
+fn word(bytes: [u8; 4]) -> u32 {
+    u32::from_le_bytes(bytes)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "vector instructions count as unsafe; these are part of every x86-64 processor")]
+mod vector {
+    use std::arch::x86_64::*;
+
+    #[inline(always)]
+    fn load(words: &[u32], at: usize) -> __m128i {
+        let four: [u32; 4] = words[at..at + 4].try_into().unwrap_or_default();
+        bytemuck::cast(four)
+    }
+
+    #[inline(always)]
+    pub fn bytes_containing(block: &[u32], value: u8) -> u32 {
+        let block = &block[..8];
+        // SAFETY: SSE2 is part of x86-64, and nothing here touches memory.
+        unsafe {
+            let value = _mm_set1_epi8(value as i8);
+            // Differences that stop at zero: both are zero exactly inside.
+            let below = _mm_subs_epu8(load(block, 0), value);
+            let above = _mm_subs_epu8(value, load(block, 4));
+            let inside = _mm_cmpeq_epi8(_mm_or_si128(below, above), _mm_setzero_si128());
+            _mm_movemask_epi8(inside) as u32
+        }
+    }
+
+    #[inline(always)]
+    pub fn halves_containing(block: &[u32], value: u16) -> u32 {
+        let block = &block[..16];
+        // SAFETY: as above.
+        unsafe {
+            let value = _mm_set1_epi16(value as i16);
+            let inside = |half: usize| {
+                let below = _mm_subs_epu16(load(block, 4 * half), value);
+                let above = _mm_subs_epu16(value, load(block, 8 + 4 * half));
+                _mm_cmpeq_epi16(_mm_or_si128(below, above), _mm_setzero_si128())
+            };
+            _mm_movemask_epi8(_mm_packs_epi16(inside(0), inside(1))) as u32
+        }
+    }
+
+    #[inline(always)]
+    pub fn words_containing(block: &[u32], value: u32) -> u32 {
+        let block = &block[..32];
+        // SAFETY: as above.
+        unsafe {
+            // Without unsigned comparisons: both sides moved down by half the range.
+            let bias = _mm_set1_epi32(i32::MIN);
+            let value = _mm_xor_si128(_mm_set1_epi32(value as i32), bias);
+            let mut inside = 0;
+            for quarter in 0..4 {
+                let low = _mm_xor_si128(load(block, 4 * quarter), bias);
+                let high = _mm_xor_si128(load(block, 16 + 4 * quarter), bias);
+                let outside = _mm_or_si128(_mm_cmpgt_epi32(low, value), _mm_cmpgt_epi32(value, high));
+                inside |= (!_mm_movemask_ps(_mm_castsi128_ps(outside)) as u32 & 15) << (4 * quarter);
+            }
+            inside
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+use vector::{bytes_containing, halves_containing, words_containing};
+
+#[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "elsewhere, and for comparison in the test"))]
+mod plain {
+    use super::{BLOCK, Lane};
+
+    fn containing(lane: Lane, block: &[u32], value: u32) -> u32 {
+        (0..BLOCK).fold(0, |bits, at| {
+            let (low, high) = lane.interval(block, at);
+            bits | u32::from(low <= value && value <= high) << at
+        })
+    }
+
+    pub fn bytes_containing(block: &[u32], value: u8) -> u32 {
+        containing(Lane::One, block, u32::from(value))
+    }
+
+    pub fn halves_containing(block: &[u32], value: u16) -> u32 {
+        containing(Lane::Two, block, u32::from(value))
+    }
+
+    pub fn words_containing(block: &[u32], value: u32) -> u32 {
+        containing(Lane::Four, block, value)
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+use plain::{bytes_containing, halves_containing, words_containing};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_width_finds_what_contains_the_value(
+            ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..=BLOCK),
+            value in any::<u32>(),
+            bits in 0_u32..32,
+        ) {
+            for (lane, most) in [(Lane::One, 0xff), (Lane::Two, 0xffff), (Lane::Four, u32::MAX - 1)] {
+                let fit = |end: u32| (end >> bits) % most;
+                let (value, ends): (u32, Vec<_>) = (fit(value).max(1), ends.iter().map(|(a, b)| (fit(*a), fit(*b))).collect());
+                let mut block = Vec::new();
+                lane.write(&ends, &mut block);
+                prop_assert_eq!(block.len(), lane.words());
+                let expected = (0..).zip(&ends).fold(0, |bits, (at, (low, high))| {
+                    bits | u32::from((*low..=*high).contains(&value)) << at
+                });
+                prop_assert_eq!(lane.containing(&block, value), expected);
+                let plain = match lane {
+                    Lane::One => plain::bytes_containing(&block, value as u8),
+                    Lane::Two => plain::halves_containing(&block, value as u16),
+                    Lane::Four => plain::words_containing(&block, value),
+                };
+                prop_assert_eq!(plain, expected);
+                for (at, interval) in ends.iter().enumerate() {
+                    prop_assert_eq!(lane.interval(&block, at), *interval);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,738 @@
+//! Everything becomes small integers: which space does a value belong to?
+//!
+//! A *dimension* is what one test looks at: the value of an attribute, the elements of its list, or whether a text
+//! matches one pattern. The values of a dimension are cut into spaces (PS-Tree's disjoint predicate spaces, in flat
+//! form), numbered from 1; space 0 stands for missing, and for every value that no predicate tells from a missing one.
+//! All values of a space satisfy the same predicates, so that a predicate is a set of spaces, mostly one interval.
+//!
+//! | kind | spaces |
+//! | --- | --- |
+//! | numbers | between neighbouring cuts; found in a table where all cuts are integers close together, else by bisection |
+//! | instants | between neighbouring cuts |
+//! | strings | one for each, found by its hash, and one for all others; between cuts where there are ranges or prefixes |
+//! | Booleans | two |
+//! | lists, objects | one |
+//!
+//! Cuts before and behind an integer are different ones: 7.5 lies behind the 7 of `a <= 7` and before the 8 of
+//! `a >= 8`, in a space of its own.
+
+use crate::event::{Event, Slot};
+use crate::expr::{Cut, OrderedSet, Test, ValueSet};
+use crate::number::Number;
+use crate::storage::{Array, Sections, SectionsWriter};
+use crate::value::Value;
+use bytemuck::{Pod, Zeroable};
+use smol_str::SmolStr;
+use std::cmp::Ordering;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A set of spaces: intervals in ascending order, disjoint and not adjacent.
+pub(super) type Intervals = Vec<(u32, u32)>;
+
+/// How a dimension finds the space of a value. All starts are places in the arrays of [`Spaces`].
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Scale {
+    /// The lowest integer of the table.
+    table_low: i64,
+    /// Where the table, or the sorted cuts of numbers, begin.
+    number_start: u32,
+    /// How many entries the table has; 0 without one.
+    table_len: u32,
+    /// How many cuts there are among the numbers.
+    number_cuts: u32,
+    time_start: u32,
+    time_cuts: u32,
+    text_start: u32,
+    /// Cuts, or single strings if [`Scale::hashed`].
+    text_cuts: u32,
+    /// Where the slots of the hash table begin.
+    hash_start: u32,
+    /// One less than the number of slots, a power of two; 0 if strings are ordered.
+    hash_mask: u32,
+    /// The first space of each kind; 0 if the kind is not told from missing.
+    number_base: u32,
+    time_base: u32,
+    text_base: u32,
+    bool_base: u32,
+    /// The space of lists and objects.
+    other: u32,
+    /// How many spaces there are, space 0 included.
+    pub count: u32,
+    /// Whether the cuts of numbers are all integers.
+    whole: u32,
+}
+
+/// All dimensions whose tests look at values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spaces {
+    scales: Array<Scale>,
+    /// By integer: twice its space, one more if there is a cut right behind it.
+    tables: Array<u16>,
+    /// Cuts of numbers, ascending: the integer, or the bits of the float.
+    number_bits: Array<u64>,
+    /// Of each: 1 if behind the number, 2 if the number is a float.
+    number_flags: Array<u8>,
+    /// Cuts before instants, ascending.
+    times: Array<i64>,
+    /// Where each string ends in `text`; it begins where the one before ends.
+    text_ends: Array<u32>,
+    /// 1 if the cut is behind the string.
+    text_after: Array<u8>,
+    text: Array<u8>,
+    /// Numbers of strings from 1; 0 in free slots.
+    hash_slots: Array<u32>,
+}
+
+/// Borrowed arrays, so that the hot loop does not unpack them again and again.
+#[derive(Clone, Copy)]
+pub(super) struct SpacesView<'a> {
+    scales: &'a [Scale],
+    tables: &'a [u16],
+    number_bits: &'a [u64],
+    number_flags: &'a [u8],
+    times: &'a [i64],
+    text_ends: &'a [u32],
+    text_after: &'a [u8],
+    text: &'a [u8],
+    hash_slots: &'a [u32],
+}
+
+impl Spaces {
+    pub fn view(&self) -> SpacesView<'_> {
+        SpacesView {
+            scales: &self.scales,
+            tables: &self.tables,
+            number_bits: &self.number_bits,
+            number_flags: &self.number_flags,
+            times: &self.times,
+            text_ends: &self.text_ends,
+            text_after: &self.text_after,
+            text: &self.text,
+            hash_slots: &self.hash_slots,
+        }
+    }
+
+    /// How many dimensions there are.
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// How many spaces a dimension has, space 0 included.
+    pub fn count(&self, dimension: u32) -> u32 {
+        self.scales[dimension as usize].count
+    }
+
+    /// The spaces of all strings, from the first to the last; `None` if strings are not told from missing.
+    pub fn texts(&self, dimension: u32) -> Option<(u32, u32)> {
+        let scale = &self.scales[dimension as usize];
+        (scale.text_base > 0).then(|| (scale.text_base, scale.text_base + scale.text_cuts))
+    }
+
+    /// The space of lists and objects.
+    pub fn other(&self, dimension: u32) -> u32 {
+        self.scales[dimension as usize].other
+    }
+
+    /// How likely each space is if nothing is known of the events: as likely as another, but integers that are close
+    /// together count each.
+    pub fn weights(&self, dimension: u32, weights: &mut Vec<f32>) {
+        let scale = &self.scales[dimension as usize];
+        weights.clear();
+        weights.resize(scale.count as usize, 1.0);
+        if let Some(missing) = weights.first_mut() {
+            *missing = 0.0;
+        }
+        if scale.table_len > 0 {
+            let numbers = scale.number_base as usize..=(scale.number_base + scale.number_cuts) as usize;
+            weights[numbers].fill(0.0);
+            for entry in &self.tables[scale.number_start as usize..][..scale.table_len as usize] {
+                weights[(entry >> 1) as usize] += 1.0;
+            }
+        }
+    }
+
+    pub fn memory(&self) -> usize {
+        self.scales.memory()
+            + self.tables.memory()
+            + self.number_bits.memory()
+            + self.number_flags.memory()
+            + self.times.memory()
+            + self.text_ends.memory()
+            + self.text_after.memory()
+            + self.text.memory()
+            + self.hash_slots.memory()
+    }
+
+    pub fn write(&self, out: &mut SectionsWriter, tags: u32) {
+        out.put(tags, &self.scales);
+        out.put(tags + 1, &self.tables);
+        out.put(tags + 2, &self.number_bits);
+        out.put(tags + 3, &self.number_flags);
+        out.put(tags + 4, &self.times);
+        out.put(tags + 5, &self.text_ends);
+        out.put(tags + 6, &self.text_after);
+        out.put(tags + 7, &self.text);
+        out.put(tags + 8, &self.hash_slots);
+    }
+
+    pub fn open(sections: &Sections, tags: u32) -> Result<Spaces, String> {
+        Ok(Spaces {
+            scales: sections.take(tags)?,
+            tables: sections.take(tags + 1)?,
+            number_bits: sections.take(tags + 2)?,
+            number_flags: sections.take(tags + 3)?,
+            times: sections.take(tags + 4)?,
+            text_ends: sections.take(tags + 5)?,
+            text_after: sections.take(tags + 6)?,
+            text: sections.take(tags + 7)?,
+            hash_slots: sections.take(tags + 8)?,
+        })
+    }
+
+    /// Checks that cuts ascend and that spaces are numbered without gaps.
+    pub fn validate(&self) -> Result<(), String> {
+        let view = self.view();
+        for (dimension, scale) in self.scales.iter().enumerate() {
+            let wrong = |what: &str| Err(format!("compiled: {what} of dimension {dimension}"));
+            if scale.table_len == 0 {
+                let cuts = scale.number_start..scale.number_start + scale.number_cuts;
+                if !cuts.clone().map(|at| view.number_cut(at as usize)).is_sorted_by(|a, b| a < b) {
+                    return wrong("the cuts of numbers do not ascend");
+                }
+            }
+            let times = &self.times[scale.time_start as usize..][..scale.time_cuts as usize];
+            if !times.is_sorted_by(|a, b| a < b) {
+                return wrong("the cuts of instants do not ascend");
+            }
+            let texts = (scale.text_start..scale.text_start + scale.text_cuts).map(|at| view.text_cut(at as usize));
+            if !texts.is_sorted_by(|a, b| a < b) {
+                return wrong("the strings do not ascend");
+            }
+            let sizes = [
+                (scale.number_base, scale.number_cuts + 1),
+                (scale.time_base, scale.time_cuts + 1),
+                (scale.text_base, scale.text_cuts + 1),
+                (scale.bool_base, 2),
+                (scale.other, 1),
+            ];
+            let mut next = 1;
+            for (base, size) in sizes.into_iter().filter(|(base, _)| *base > 0) {
+                if base != next {
+                    return wrong("the spaces are not numbered one after another");
+                }
+                next += size;
+            }
+            if next != scale.count {
+                return wrong("the number of spaces is not right");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> SpacesView<'a> {
+    /// How many dimensions there are.
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// How many spaces a dimension has, space 0 included.
+    #[inline]
+    pub fn count(&self, dimension: u32) -> u32 {
+        self.scales[dimension as usize].count
+    }
+
+    /// The space of a slot of the event.
+    #[inline]
+    pub fn of_slot(&self, dimension: usize, slot: Slot, event: &Event<'_>) -> u32 {
+        let scale = &self.scales[dimension];
+        match slot {
+            Slot::Int(value) => self.of_int(scale, value),
+            _ => self.of_value(dimension, event.resolve(slot)),
+        }
+    }
+
+    /// The space of a value.
+    pub fn of_value(&self, dimension: usize, value: Value<'_>) -> u32 {
+        let scale = &self.scales[dimension];
+        match value {
+            Value::Missing => 0,
+            Value::Int(value) => self.of_int(scale, value),
+            Value::Float(value) => match Number::from_f64(value) {
+                Some(Number::Int(value)) => self.of_int(scale, value),
+                Some(number) => self.of_fraction(scale, value, number),
+                None => 0,
+            },
+            Value::Time(value) if scale.time_base > 0 => {
+                let cuts = &self.times[scale.time_start as usize..][..scale.time_cuts as usize];
+                scale.time_base + cuts.partition_point(|cut| *cut <= value) as u32
+            }
+            Value::Text(text) if scale.text_base > 0 => self.of_text(scale, text),
+            Value::Bool(value) if scale.bool_base > 0 => scale.bool_base + u32::from(value),
+            Value::List(_) | Value::Other => scale.other,
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn of_int(&self, scale: &Scale, value: i64) -> u32 {
+        if scale.number_base == 0 {
+            return 0;
+        }
+        if scale.table_len > 0 {
+            let at = value.wrapping_sub(scale.table_low) as u64;
+            if at < u64::from(scale.table_len) {
+                return u32::from(self.tables[scale.number_start as usize + at as usize] >> 1);
+            }
+            return scale.number_base + if value < scale.table_low { 0 } else { scale.number_cuts };
+        }
+        let (start, len) = (scale.number_start as usize, scale.number_cuts as usize);
+        let passed = if scale.whole == 1 {
+            let bits = &self.number_bits[start..start + len];
+            // Cuts before and behind one integer stand next to each other.
+            let before = bits.partition_point(|bits| (*bits as i64) < value);
+            let at_it = bits.get(before).is_some_and(|bits| *bits as i64 == value);
+            before + usize::from(at_it && self.number_flags[start + before] & 1 == 0)
+        } else {
+            self.cuts_before(start, len, Number::Int(value))
+        };
+        scale.number_base + passed as u32
+    }
+
+    fn of_fraction(&self, scale: &Scale, value: f64, number: Number) -> u32 {
+        if scale.number_base == 0 {
+            return 0;
+        }
+        if scale.table_len == 0 {
+            let passed = self.cuts_before(scale.number_start as usize, scale.number_cuts as usize, number);
+            return scale.number_base + passed as u32;
+        }
+        // Just behind the integer below it.
+        let below = value.floor();
+        let high = scale.table_low + i64::from(scale.table_len) - 1;
+        if number < Number::Int(scale.table_low) {
+            return scale.number_base;
+        }
+        if number > Number::Int(high) {
+            return scale.number_base + scale.number_cuts;
+        }
+        let entry = self.tables[scale.number_start as usize + (below as i64 - scale.table_low) as usize];
+        u32::from(entry >> 1) + u32::from(entry & 1)
+    }
+
+    /// How many of the cuts lie before a number.
+    fn cuts_before(&self, start: usize, len: usize, number: Number) -> usize {
+        let (mut low, mut high) = (0, len);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let cut = self.number_cut(start + middle);
+            let passed = match cut.at.cmp(&number) {
+                Ordering::Less => true,
+                Ordering::Equal => !cut.after,
+                Ordering::Greater => false,
+            };
+            if passed { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    fn number_cut(&self, at: usize) -> Cut<Number> {
+        let (bits, flags) = (self.number_bits[at], self.number_flags[at]);
+        let number =
+            if flags & 2 == 0 { Number::Int(bits as i64) } else { Number::Float(f64::from_bits(bits)) };
+        Cut { at: number, after: flags & 1 == 1 }
+    }
+
+    fn string(&self, at: usize) -> &'a [u8] {
+        let start = if at == 0 { 0 } else { self.text_ends[at - 1] as usize };
+        &self.text[start..self.text_ends[at] as usize]
+    }
+
+    fn text_cut(&self, at: usize) -> (&'a [u8], u8) {
+        (self.string(at), self.text_after[at])
+    }
+
+    fn of_text(&self, scale: &Scale, text: &str) -> u32 {
+        let (start, text) = (scale.text_start as usize, text.as_bytes());
+        if scale.hash_mask > 0 {
+            let mut slot = xxh3_64(text) as u32 & scale.hash_mask;
+            loop {
+                let number = self.hash_slots[(scale.hash_start + slot) as usize];
+                if number == 0 {
+                    return scale.text_base;
+                }
+                if self.string(start + number as usize - 1) == text {
+                    return scale.text_base + number;
+                }
+                slot = (slot + 1) & scale.hash_mask;
+            }
+        }
+        let (mut low, mut high) = (0, scale.text_cuts as usize);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let (at, after) = self.text_cut(start + middle);
+            let passed = match at.cmp(text) {
+                Ordering::Less => true,
+                Ordering::Equal => after == 0,
+                Ordering::Greater => false,
+            };
+            if passed { low = middle + 1 } else { high = middle }
+        }
+        scale.text_base + low as u32
+    }
+}
+
+/// A table may have so many entries, and no more than a few for each cut.
+const LONGEST_TABLE: u64 = 1 << 20;
+
+/// Collects the cuts of a dimension.
+#[derive(Debug, Default)]
+pub(super) struct Cuts {
+    numbers: Vec<Cut<Number>>,
+    times: Vec<i64>,
+    texts: Vec<Cut<SmolStr>>,
+    /// Whether some predicate accepts some, but not only single strings.
+    ordered_texts: bool,
+    /// Whether some predicate accepts a missing value: then every kind must be told from it.
+    missing: bool,
+    uses_numbers: bool,
+    uses_times: bool,
+    uses_texts: bool,
+    uses_bools: bool,
+    uses_other: bool,
+}
+
+impl Cuts {
+    /// Takes part in the ends of a test's set.
+    pub fn add(&mut self, test: &Test) {
+        match test {
+            Test::Number { low, high } => {
+                self.uses_numbers = true;
+                self.numbers.extend((*low != Number::MIN).then_some(Cut { at: *low, after: false }));
+                self.numbers.extend((*high != Number::MAX).then_some(Cut { at: *high, after: true }));
+            }
+            Test::Text(text) => {
+                self.uses_texts = true;
+                self.texts.extend([false, true].map(|after| Cut { at: text.clone(), after }));
+            }
+            // Only whether there is a string.
+            Test::Pattern { or_missing, .. } | Test::Cidr { or_missing, .. } => {
+                self.uses_texts = true;
+                self.missing |= or_missing;
+            }
+            test => {
+                if let Some(set) = test.to_set() {
+                    self.add_set(&set);
+                }
+            }
+        }
+    }
+
+    /// Lists are to be told from missing.
+    pub fn needs_lists(&mut self) {
+        self.uses_other = true;
+    }
+
+    fn add_set(&mut self, set: &ValueSet) {
+        self.missing |= set.missing;
+        self.uses_other |= set.other;
+        self.uses_bools |= set.bools != [false, false];
+        self.uses_numbers |= !set.numbers.is_empty();
+        self.uses_times |= !set.times.is_empty();
+        self.uses_texts |= !set.texts.is_empty();
+        self.numbers.extend(cuts(&set.numbers).cloned());
+        self.times.extend(cuts(&set.times).filter_map(before_instant));
+        self.texts.extend(cuts(&set.texts).cloned());
+        self.ordered_texts |= !is_points(&set.texts) && !is_points(&set.texts.clone().complement());
+    }
+
+    fn settle(&mut self) {
+        let all = self.missing;
+        for uses in [
+            &mut self.uses_numbers,
+            &mut self.uses_times,
+            &mut self.uses_texts,
+            &mut self.uses_bools,
+            &mut self.uses_other,
+        ] {
+            *uses |= all;
+        }
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        self.times.sort_unstable();
+        self.times.dedup();
+        self.texts.sort_unstable();
+        self.texts.dedup();
+        if !self.ordered_texts {
+            // Only the strings themselves are kept.
+            self.texts.retain(|cut| !cut.after);
+        }
+    }
+}
+
+fn cuts<T: Ord + Clone>(set: &OrderedSet<T>) -> impl Iterator<Item = &Cut<T>> {
+    set.ranges().flat_map(|(low, high)| [low, high]).flatten()
+}
+
+fn is_points<T: Ord + Clone>(set: &OrderedSet<T>) -> bool {
+    set.ranges().all(|(low, high)| matches!((low, high), (Some(low), Some(high)) if low.at == high.at))
+}
+
+/// The instant behind a cut; `None` if there is none.
+fn before_instant(cut: &Cut<i64>) -> Option<i64> {
+    if cut.after { cut.at.checked_add(1) } else { Some(cut.at) }
+}
+
+/// Lays out all dimensions.
+#[derive(Default)]
+pub(super) struct SpacesBuilder {
+    scales: Vec<Scale>,
+    tables: Vec<u16>,
+    number_bits: Vec<u64>,
+    number_flags: Vec<u8>,
+    times: Vec<i64>,
+    text_ends: Vec<u32>,
+    text_after: Vec<u8>,
+    text: Vec<u8>,
+    hash_slots: Vec<u32>,
+}
+
+impl SpacesBuilder {
+    /// The next dimension. Its number is how many there were before.
+    pub fn add(&mut self, mut cuts: Cuts) {
+        cuts.settle();
+        let mut scale = Scale { count: 1, whole: 1, ..Scale::default() };
+        let mut take = |used: bool, spaces: usize| {
+            let base = if used { scale.count } else { 0 };
+            scale.count += if used { spaces as u32 } else { 0 };
+            base
+        };
+        let number_base = take(cuts.uses_numbers, cuts.numbers.len() + 1);
+        let time_base = take(cuts.uses_times, cuts.times.len() + 1);
+        let text_base = take(cuts.uses_texts, cuts.texts.len() + 1);
+        let bool_base = take(cuts.uses_bools, 2);
+        let other = take(cuts.uses_other, 1);
+        scale = Scale { number_base, time_base, text_base, bool_base, other, ..scale };
+        self.add_numbers(&mut scale, &cuts.numbers);
+        scale.time_start = self.times.len() as u32;
+        scale.time_cuts = cuts.times.len() as u32;
+        self.times.extend(cuts.times);
+        self.add_texts(&mut scale, &cuts.texts, cuts.ordered_texts);
+        self.scales.push(scale);
+    }
+
+    /// A dimension that only tells TRUE, in space 1, from the rest.
+    pub fn add_flag(&mut self) {
+        self.scales.push(Scale { count: 2, ..Scale::default() });
+    }
+
+    fn add_numbers(&mut self, scale: &mut Scale, cuts: &[Cut<Number>]) {
+        scale.number_cuts = cuts.len() as u32;
+        let integer = |cut: &Cut<Number>| if let Number::Int(at) = cut.at { Some(at) } else { None };
+        let whole = cuts.iter().all(|cut| integer(cut).is_some());
+        scale.whole = u32::from(whole);
+        let ends = cuts.first().and_then(integer).zip(cuts.last().and_then(integer));
+        if let Some((low, high)) = ends.filter(|_| whole && cuts.len() < (1 << 15) - 8) {
+            // One more integer behind the last cut, so that the value behind a cut that is behind it is in the table.
+            let span = high.abs_diff(low).saturating_add(2);
+            if span <= LONGEST_TABLE && span <= 4 * cuts.len() as u64 + 64 && high < i64::MAX {
+                scale.table_low = low;
+                scale.table_len = span as u32;
+                scale.number_start = self.tables.len() as u32;
+                let mut cut = cuts.iter().peekable();
+                let mut space = scale.number_base;
+                for value in low..=high + 1 {
+                    while cut.next_if(|cut| !cut.after && cut.at == Number::Int(value)).is_some() {
+                        space += 1;
+                    }
+                    let cut_behind = cut.next_if(|cut| cut.at == Number::Int(value)).is_some();
+                    self.tables.push((space as u16) << 1 | u16::from(cut_behind));
+                    space += u32::from(cut_behind);
+                }
+                return;
+            }
+        }
+        scale.number_start = self.number_bits.len() as u32;
+        for cut in cuts {
+            let (bits, float) = match cut.at {
+                Number::Int(at) => (at as u64, 0),
+                Number::Float(at) => (at.to_bits(), 2),
+            };
+            self.number_bits.push(bits);
+            self.number_flags.push(float | u8::from(cut.after));
+        }
+    }
+
+    fn add_texts(&mut self, scale: &mut Scale, texts: &[Cut<SmolStr>], ordered: bool) {
+        scale.text_start = self.text_ends.len() as u32;
+        scale.text_cuts = texts.len() as u32;
+        for cut in texts {
+            self.text.extend(cut.at.as_bytes());
+            self.text_ends.push(self.text.len() as u32);
+            self.text_after.push(u8::from(cut.after));
+        }
+        if ordered || texts.is_empty() {
+            return;
+        }
+        let slots = (2 * texts.len()).next_power_of_two().max(2) as u32;
+        scale.hash_start = self.hash_slots.len() as u32;
+        scale.hash_mask = slots - 1;
+        self.hash_slots.resize((scale.hash_start + slots) as usize, 0);
+        for (number, cut) in (1..).zip(texts) {
+            let mut slot = xxh3_64(cut.at.as_bytes()) as u32 & scale.hash_mask;
+            while self.hash_slots[(scale.hash_start + slot) as usize] != 0 {
+                slot = (slot + 1) & scale.hash_mask;
+            }
+            self.hash_slots[(scale.hash_start + slot) as usize] = number;
+        }
+    }
+
+    pub fn finish(self) -> Spaces {
+        Spaces {
+            scales: self.scales.into(),
+            tables: self.tables.into(),
+            number_bits: self.number_bits.into(),
+            number_flags: self.number_flags.into(),
+            times: self.times.into(),
+            text_ends: self.text_ends.into(),
+            text_after: self.text_after.into(),
+            text: self.text.into(),
+            hash_slots: self.hash_slots.into(),
+        }
+    }
+}
+
+impl Spaces {
+    /// The spaces whose values a test accepts, 0 for a missing one. Patterns and networks: all strings.
+    pub fn accepted(&self, dimension: u32, test: &Test) -> Intervals {
+        let scale = &self.scales[dimension as usize];
+        let view = self.view();
+        let mut spaces = Intervals::new();
+        match test {
+            Test::Number { low, high } => {
+                let low = (*low != Number::MIN).then_some(Cut { at: *low, after: false });
+                let high = (*high != Number::MAX).then_some(Cut { at: *high, after: true });
+                spaces.push(view.number_range(scale, low.as_ref(), high.as_ref()));
+            }
+            Test::Text(text) => {
+                let space = view.of_text(scale, text);
+                spaces.push((space, space));
+            }
+            Test::Pattern { or_missing, .. } | Test::Cidr { or_missing, .. } => {
+                spaces.extend(or_missing.then_some((0, 0)));
+                spaces.push((scale.text_base, scale.text_base + scale.text_cuts));
+            }
+            test => {
+                if let Some(set) = test.to_set() {
+                    view.accepted_set(scale, &set, &mut spaces);
+                }
+            }
+        }
+        joined(spaces)
+    }
+}
+
+impl SpacesView<'_> {
+    fn accepted_set(&self, scale: &Scale, set: &ValueSet, spaces: &mut Intervals) {
+        spaces.extend(set.missing.then_some((0, 0)));
+        spaces.extend(set.numbers.ranges().map(|(low, high)| self.number_range(scale, low, high)));
+        let times = &self.times[scale.time_start as usize..][..scale.time_cuts as usize];
+        for (low, high) in set.times.ranges() {
+            let place = |cut: &Cut<i64>| before_instant(cut).map(|at| times.partition_point(|cut| *cut < at) as u32);
+            let low = match low.map(place) {
+                None => 0,
+                // Behind the last instant there is none.
+                Some(None) => continue,
+                Some(Some(at)) => at + 1,
+            };
+            let high = high.and_then(place).unwrap_or(scale.time_cuts);
+            if low <= high {
+                spaces.push((scale.time_base + low, scale.time_base + high));
+            }
+        }
+        self.accepted_texts(scale, &set.texts, spaces);
+        for (space, accepted) in (scale.bool_base..).zip(set.bools) {
+            spaces.extend(accepted.then_some((space, space)));
+        }
+        spaces.extend(set.other.then_some((scale.other, scale.other)));
+    }
+
+    fn number_range(&self, scale: &Scale, low: Option<&Cut<Number>>, high: Option<&Cut<Number>>) -> (u32, u32) {
+        let base = scale.number_base;
+        let low = low.map_or(0, |cut| self.cut_place(scale, cut) + 1);
+        let high = high.map_or(scale.number_cuts, |cut| self.cut_place(scale, cut));
+        (base + low, base + high)
+    }
+
+    /// How many cuts lie before one of the cuts.
+    fn cut_place(&self, scale: &Scale, wanted: &Cut<Number>) -> u32 {
+        if scale.table_len > 0 {
+            let Number::Int(at) = wanted.at else { return 0 };
+            let entry = self.tables[scale.number_start as usize + (at - scale.table_low) as usize];
+            let at_it = u32::from(entry >> 1) - scale.number_base;
+            return if wanted.after { at_it } else { at_it - 1 };
+        }
+        let (mut low, mut high) = (0, scale.number_cuts as usize);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.number_cut(scale.number_start as usize + middle) < *wanted { low = middle + 1 } else { high = middle }
+        }
+        low as u32
+    }
+
+    fn accepted_texts(&self, scale: &Scale, texts: &OrderedSet<SmolStr>, spaces: &mut Intervals) {
+        if texts.is_empty() {
+            return;
+        }
+        if scale.hash_mask == 0 && scale.text_cuts > 0 {
+            let cuts = scale.text_start as usize..(scale.text_start + scale.text_cuts) as usize;
+            let place = |wanted: &Cut<SmolStr>| {
+                let wanted = (wanted.at.as_bytes(), u8::from(wanted.after));
+                let (mut low, mut high) = (cuts.start, cuts.end);
+                while low < high {
+                    let middle = usize::midpoint(low, high);
+                    if self.text_cut(middle) < wanted { low = middle + 1 } else { high = middle }
+                }
+                (low - cuts.start) as u32
+            };
+            for (low, high) in texts.ranges() {
+                let low = low.map_or(0, |cut| place(cut) + 1);
+                let high = high.map_or(scale.text_cuts, place);
+                spaces.push((scale.text_base + low, scale.text_base + high));
+            }
+            return;
+        }
+        let point = |(low, _): (Option<&Cut<SmolStr>>, _)| low.map(|cut| self.of_text(scale, &cut.at));
+        if is_points(texts) {
+            spaces.extend(texts.ranges().filter_map(point).map(|space| (space, space)));
+            return;
+        }
+        // All strings but some.
+        let complement = texts.clone().complement();
+        let mut next = scale.text_base;
+        for excluded in complement.ranges().filter_map(point) {
+            if next < excluded {
+                spaces.push((next, excluded - 1));
+            }
+            next = excluded + 1;
+        }
+        let last = scale.text_base + scale.text_cuts;
+        if next <= last {
+            spaces.push((next, last));
+        }
+    }
+}
+
+/// In order, neighbours made one.
+fn joined(mut spaces: Intervals) -> Intervals {
+    spaces.sort_unstable();
+    let mut joined = Intervals::with_capacity(spaces.len());
+    for (low, high) in spaces {
+        match joined.last_mut() {
+            Some(last) if low <= last.1 + 1 => last.1 = last.1.max(high),
+            _ => joined.push((low, high)),
+        }
+    }
+    joined
+}
