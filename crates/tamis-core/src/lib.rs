@@ -19,8 +19,6 @@ pub mod event;
 pub mod expr;
 pub mod index;
 mod number;
-#[doc(hidden)]
-pub mod probe_tmp;
 mod schema;
 pub mod space;
 #[allow(dead_code, unused_imports, reason = "what is stored this way comes next")]

@@ -3,8 +3,8 @@
 use super::conditions::{Check, Complex};
 use super::cover::REPEATED;
 use super::lanes::{BLOCK, Lane};
-use super::layout::{LONG_ROWS, SAME_LENGTH, SHORT_STARTS, nodes_of_level};
-use super::matching::View;
+use super::layout::{NO_TEST, nodes_of_level};
+use super::matching::{FlatRows, Table, View, starts_words};
 use super::words::Format;
 
 /// A row and how an event comes to it.
@@ -29,21 +29,21 @@ pub(super) enum Through {
 }
 
 /// Walks over all rows; the error says what leads outside.
-pub(super) fn rows(view: &View<'_>, each: &mut impl FnMut(Found) -> Result<(), String>) -> Result<(), String> {
+pub(super) fn rows(
+    view: &View<'_>,
+    each: &mut impl FnMut(Found) -> Result<(), String>,
+) -> Result<(), String> {
     let reader = Reader { view };
     if view.everywhere > 0 {
         reader.list(view.everywhere, &[], Through::Everywhere, each)?;
     }
     for (dimension, at) in (0..).zip(view.dimensions) {
-        if at.scan > 0 {
-            reader.table(at.scan, &[dimension], &[], Through::Scan, each)?;
+        for scan in at.scans.into_iter().filter(|scan| *scan > 0) {
+            reader.table(scan, &[dimension], &[], Through::Scan, each)?;
         }
-        if at.pairs > 0 {
-            let len = reader.words(at.pairs as usize, 1)?[0] as usize;
-            let directory = reader.words(at.pairs as usize + 1, 2 * len)?;
-            for (second, table) in directory[..len].iter().zip(&directory[len..]) {
-                reader.table(*table, &[dimension, *second], &[], Through::Pair, each)?;
-            }
+        let (seconds, tables) = at.pairs(view.arena);
+        for (second, table) in seconds.iter().zip(tables) {
+            reader.table(*table, &[dimension, *second], &[], Through::Pair, each)?;
         }
         let mut start = at.nodes as usize;
         for level in 0..at.levels {
@@ -80,19 +80,19 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<(), String> {
         let at = at as usize;
         let head = self.words(at, 4)?;
-        let (decided, long, flat, groups) =
-            (head[0] as usize, head[1] & LONG_ROWS != 0, (head[1] & !LONG_ROWS) as usize, head[2] as usize);
+        let (decided, flat, groups) = (head[0] as usize, FlatRows::len(head[1]), head[2] as usize);
         for target in self.words(at + 4, decided)? {
             each(Found { target: *target, known: known.to_vec(), tests: Vec::new(), through })?;
         }
         let firsts = at + 4 + decided;
         let size = self.view.format.size();
         let starts = firsts + flat * size;
-        let rows = starts + if long { flat + 1 } else { (flat + 1).div_ceil(2) };
+        self.words(starts, starts_words(head[1] & 3, flat))?;
+        let rows = FlatRows::new(head[1], starts);
         for entry in 0..flat {
             let first = self.word(firsts + entry * size)?;
-            let start = |entry: usize| self.start(starts, entry, long);
-            let mut found = self.row(rows + start(entry)?, rows + start(entry + 1)?, known, through)?;
+            let (start, end) = rows.row(self.view.arena, entry);
+            let mut found = self.row(start, end, known, through)?;
             found.tests.insert(0, self.test(first)?);
             each(found)?;
         }
@@ -113,40 +113,25 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<(), String> {
         let at = at as usize;
         let head = self.words(at, 4)?;
-        let (len, form, rows) = (head[0] as usize, head[1], at + head[2] as usize);
+        let (len, form) = (head[0] as usize, head[1]);
         let (lane, keys) = (Lane::from_bits(form), 1 + (form >> 2 & 1) as usize);
         if keys != dimensions.len() {
             return Err(format!("a table with {keys} keys for {} dimensions", dimensions.len()));
         }
         let stride = lane.words() * keys;
         let blocks = self.words(at + 4, len.div_ceil(BLOCK) * stride)?;
-        let starts = at + 4 + blocks.len();
+        self.words(at + 4 + blocks.len(), starts_words(form >> 3 & 3, len))?;
+        let table = Table::read(self.view.arena, at);
         for entry in 0..len {
             let mut known = known.to_vec();
             for (key, dimension) in dimensions.iter().enumerate() {
                 let block = &blocks[entry / BLOCK * stride + key * lane.words()..][..lane.words()];
                 known.push((*dimension, lane.interval(block, entry % BLOCK)));
             }
-            let (start, end) = match form >> 3 & 3 {
-                SAME_LENGTH => {
-                    let same = (form >> 8) as usize;
-                    (entry * same, (entry + 1) * same)
-                }
-                kind => {
-                    let long = kind != SHORT_STARTS;
-                    (self.start(starts, entry, long)?, self.start(starts, entry + 1, long)?)
-                }
-            };
-            each(self.row(rows + start, rows + end, &known, through)?)?;
+            let (start, end) = table.row(self.view.arena, entry);
+            each(self.row(start, end, &known, through)?)?;
         }
         Ok(())
-    }
-
-    fn start(&self, starts: usize, entry: usize, long: bool) -> Result<usize, String> {
-        Ok(match long {
-            true => self.words(starts + entry, 1)?[0] as usize,
-            false => (self.words(starts + entry / 2, 1)?[0] >> (16 * (entry % 2)) & 0xffff) as usize,
-        })
     }
 
     fn word(&self, at: usize) -> Result<u64, String> {
@@ -161,7 +146,7 @@ impl<'a> Reader<'_, 'a> {
         let target = self.words(start, end - start)?[0];
         let mut tests = Vec::new();
         let mut at = start + 1;
-        while at < end {
+        while at < end && self.words(at, 1)?[0] != NO_TEST {
             tests.push(self.test(self.word(at)?)?);
             at += self.view.format.size();
         }
@@ -182,35 +167,38 @@ impl<'a> Reader<'_, 'a> {
         };
         let sound = match check {
             Check::Interval { dimension, low, high, .. } => low <= high && spaces(dimension, high),
-            Check::Complex(entry) => match view.entries.get(entry as usize).map(|entry| Complex::from_words(*entry)) {
-                None => false,
-                Some(Complex::Within { dimension, start, len })
-                | Some(Complex::AnyWithin { dimension, start, len })
-                | Some(Complex::AllWithin { dimension, start, len }) => {
-                    let intervals = view.intervals.get(start as usize..start as usize + len as usize);
-                    intervals.is_some_and(|intervals| {
-                        intervals.iter().all(|[low, high]| low <= high && spaces(dimension, *high))
-                            && intervals.is_sorted_by(|a, b| a[1] < b[0])
-                    })
+            Check::Complex(entry) => {
+                match view.entries.get(entry as usize).map(|entry| Complex::from_words(*entry)) {
+                    None => false,
+                    Some(Complex::Within { dimension, start, len })
+                    | Some(Complex::AnyWithin { dimension, start, len })
+                    | Some(Complex::AllWithin { dimension, start, len }) => {
+                        let intervals = view.intervals.get(start as usize..start as usize + len as usize);
+                        intervals.is_some_and(|intervals| {
+                            intervals.iter().all(|[low, high]| low <= high && spaces(dimension, *high))
+                                && intervals.is_sorted_by(|a, b| a[1] < b[0])
+                        })
+                    }
+                    Some(Complex::Listed { dimension, start }) => {
+                        spaces(dimension, 0)
+                            && start as usize + (view.spaces.count(dimension) as usize).div_ceil(64)
+                                <= view.bits.len()
+                    }
+                    Some(
+                        Complex::Between { dimension, low, high } | Complex::Outside { dimension, low, high },
+                    ) => low <= high && spaces(dimension, high),
+                    Some(Complex::Asked { predicate }) => (predicate as usize) < view.textuals.len(),
+                    Some(Complex::Program { start, len, memo, .. }) => {
+                        let words = view.programs.get(start as usize..start as usize + len as usize);
+                        let inner_first = |word: &u64| match Format::Wide.decode(*word) {
+                            Check::Complex(inner) => inner != entry,
+                            Check::Interval { .. } => true,
+                        };
+                        words.is_some_and(|words| words.iter().all(inner_first))
+                            && (memo == super::conditions::UNSHARED || memo < view.memos)
+                    }
                 }
-                Some(Complex::Listed { dimension, start }) => {
-                    spaces(dimension, 0)
-                        && start as usize + (view.spaces.count(dimension) as usize).div_ceil(64) <= view.bits.len()
-                }
-                Some(Complex::Between { dimension, low, high } | Complex::Outside { dimension, low, high }) => {
-                    low <= high && spaces(dimension, high)
-                }
-                Some(Complex::Asked { predicate }) => (predicate as usize) < view.textuals.len(),
-                Some(Complex::Program { start, len, memo, .. }) => {
-                    let words = view.programs.get(start as usize..start as usize + len as usize);
-                    let inner_first = |word: &u64| match Format::WIDE.decode(*word) {
-                        Check::Complex(inner) => inner != entry,
-                        Check::Interval { .. } => true,
-                    };
-                    words.is_some_and(|words| words.iter().all(inner_first))
-                        && (memo == super::conditions::UNSHARED || memo < view.memos)
-                }
-            },
+            }
         };
         if sound { Ok(()) } else { Err(format!("compiled: a test that leads outside: {check:?}")) }
     }

@@ -75,6 +75,11 @@ pub(super) enum Complex {
 pub(super) const UNSHARED: u32 = u32::MAX;
 
 impl Complex {
+    /// Whether each event has to be asked by itself.
+    pub fn asks_each_event(&self) -> bool {
+        matches!(self, Complex::AllWithin { .. } | Complex::Asked { .. })
+    }
+
     pub fn to_words(self) -> [u32; 4] {
         match self {
             Complex::Within { dimension, start, len } => [0, dimension, start, len],
@@ -157,8 +162,9 @@ impl Conditions {
         let mut flags = (attributes + element_dimensions.len()) as u32;
         let mut textual = Vec::new();
         for predicate in all().filter(|p| matches!(p.test, Test::Pattern { .. } | Test::Cidr { .. })) {
-            let found_in_passing = matches!(predicate.test, Test::Pattern { negated: false, or_missing: false, .. })
-                && predicate.over != Over::AllElements;
+            let found_in_passing =
+                matches!(predicate.test, Test::Pattern { negated: false, or_missing: false, .. })
+                    && predicate.over != Over::AllElements;
             let flag = found_in_passing.then(|| {
                 builder.add_flag();
                 flags += 1;
@@ -200,7 +206,8 @@ impl Conditions {
             Over::Value => {
                 let accepted = self.spaces.accepted(dimension, &predicate.test);
                 let check = self.check(dimension, &accepted);
-                let witnesses = if accepted.first().is_some_and(|first| first.0 == 0) { Vec::new() } else { accepted };
+                let witnesses =
+                    if accepted.first().is_some_and(|first| first.0 == 0) { Vec::new() } else { accepted };
                 Condition { dimension, witnesses, exact: true, many_valued: false, check, share: 0.0 }
             }
             Over::AnyElement => {
@@ -212,7 +219,14 @@ impl Conditions {
                     // Elements may be missing, too. All that is known is that there is a list.
                     return self.listed(predicate.attribute.0, check);
                 }
-                Condition { dimension, witnesses: accepted, exact: true, many_valued: true, check, share: 0.0 }
+                Condition {
+                    dimension,
+                    witnesses: accepted,
+                    exact: true,
+                    many_valued: true,
+                    check,
+                    share: 0.0,
+                }
             }
             Over::AllElements => {
                 let of_elements = self.elements_of(predicate.attribute);

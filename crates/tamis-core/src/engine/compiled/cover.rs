@@ -278,8 +278,16 @@ impl<'c> Cover<'c> {
         while let [first, rest @ ..] = tokens {
             let (kind, len) = (first & 3, first >> 2);
             let start = self.children.len() as u32;
-            let mut node =
-                CoverNode { kind, start, len, cost: 0.0, alternatives: 1, best: 0, program: NO_PROGRAM, seen: false };
+            let mut node = CoverNode {
+                kind,
+                start,
+                len,
+                cost: 0.0,
+                alternatives: 1,
+                best: 0,
+                program: NO_PROGRAM,
+                seen: false,
+            };
             if kind == LEAF {
                 node.start = rest[0];
                 let condition = &self.conditions[rest[0] as usize];
@@ -314,7 +322,8 @@ impl<'c> Cover<'c> {
         let it = self.nodes[node];
         match it.kind {
             LEAF => {
-                let parts: Vec<Part> = std::iter::once(Part(it.start)).chain(beside.iter().copied()).collect();
+                let parts: Vec<Part> =
+                    std::iter::once(Part(it.start)).chain(beside.iter().copied()).collect();
                 self.refer(&parts);
                 self.alternatives.push(target, parts);
             }

@@ -4,7 +4,7 @@
 //! list:   decided | flat | groups | directory        numbers of each, and where the directory begins
 //!         targets of the decided ones                no test is left: they match
 //!         first tests of the flat ones               words, one after another
-//!         where each row begins                      counted from the first row; one more for the end
+//!         where each row begins                      unless all rows have the same length
 //!         rows                                       target, and the tests that are left
 //!         directory: dimensions of the groups, then where their tables begin
 //! table:  entries | form | rows | 0                  number, lanes and keys, where the rows begin
@@ -19,7 +19,8 @@
 use super::conditions::{Check, Complex, Condition, Conditions, UNSHARED};
 use super::cover::{Alternatives, Part, Programs, REPEATED};
 use super::lanes::{BLOCK, Lane};
-use super::plan::{Key, Place, Placed};
+use super::matching::starts_words;
+use super::plan::{Key, Place, Placed, Placement};
 use super::words::{Format, as_complex};
 use bytemuck::{Pod, Zeroable};
 
@@ -27,14 +28,29 @@ use bytemuck::{Pod, Zeroable};
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Dimension {
-    /// The table of its scan; 0 if there is none.
-    pub scan: u32,
+    /// The tables of its scan: of those that match with it, and of those with more tests. 0 if there is none.
+    pub scans: [u32; 2],
     /// The directory of its pairs: number, dimensions, tables; 0 if there are none.
-    pub pairs: u32,
+    pairs: u32,
     /// Where its nodes begin in the array of nodes, level by level.
     pub nodes: u32,
     /// How many levels of nodes there are.
     pub levels: u32,
+    /// How many spaces it has.
+    pub spaces: u32,
+    padding: [u32; 2],
+}
+
+impl Dimension {
+    /// Dimensions that make pairs with this one, and their tables.
+    #[inline(always)]
+    pub fn pairs<'a>(&self, arena: &'a [u32]) -> (&'a [u32], &'a [u32]) {
+        if self.pairs == 0 {
+            return (&[], &[]);
+        }
+        let (at, len) = (self.pairs as usize + 1, arena[self.pairs as usize] as usize);
+        (&arena[at..at + len], &arena[at + len..at + 2 * len])
+    }
 }
 
 /// How many nodes a level has.
@@ -54,8 +70,11 @@ pub(super) const SAME_LENGTH: u32 = 0;
 pub(super) const SHORT_STARTS: u32 = 1;
 pub(super) const LONG_STARTS: u32 = 2;
 
-/// Set in the number of flat ones if their row starts take four bytes, not two.
-pub(super) const LONG_ROWS: u32 = 1 << 31;
+/// Fills up rows of the same length. No test looks like this: the mark of complex ones, but outside.
+pub(super) const NO_TEST: u32 = u32::MAX;
+
+/// Rows with tests in four bytes that are at most this long all get this length: a vector's worth, half a cache line.
+const ROW: usize = 8;
 
 /// What the layout makes.
 pub(super) struct Layout {
@@ -104,7 +123,7 @@ pub(super) fn write(
     conditions: &mut Conditions,
     alternatives: &Alternatives,
     programs: &Programs,
-    mut placed: Vec<Placed>,
+    placement: &Placement,
 ) -> Layout {
     let complex = std::mem::take(&mut conditions.complex);
     let format = choose_format(conditions, alternatives, complex.len() + programs.len());
@@ -112,7 +131,9 @@ pub(super) fn write(
         format,
         // Nothing begins at 0, which stands for none.
         arena: vec![0; 4],
-        dimensions: vec![Dimension::default(); conditions.spaces.len()],
+        dimensions: (0..conditions.spaces.len() as u32)
+            .map(|dimension| Dimension { spaces: conditions.spaces.count(dimension), ..Dimension::default() })
+            .collect(),
         nodes: Vec::new(),
         everywhere: 0,
         complex,
@@ -134,24 +155,29 @@ pub(super) fn write(
         entries: Vec::new(),
     };
     writer.write_programs(programs);
-    placed.sort_unstable_by_key(|placed| (placed.place, placed.keys[0], placed.alternative));
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     let mut pairs_of = 0;
-    for of_place in placed.chunk_by(|a, b| a.place == b.place) {
-        if let Place::Pair { first, .. } = of_place[0].place
-            && first == pairs_of
-        {
-        } else if !pairs.is_empty() {
+    for of_place in placement.placed.chunk_by(|a, b| a.place() == b.place()) {
+        let place = of_place[0].place();
+        let goes_on = matches!(place, Place::Pair { first, .. } if first == pairs_of);
+        if !goes_on && !pairs.is_empty() {
             writer.write_pairs(pairs_of, &pairs);
             pairs.clear();
         }
-        writer.gather(of_place);
+        writer.gather(placement, of_place);
         let entries = std::mem::take(&mut writer.entries);
-        match of_place[0].place {
+        match place {
             Place::Everywhere => writer.layout.everywhere = writer.list(&entries, false),
             Place::Scan { dimension } => {
                 let lane = Lane::for_spaces(writer.spaces.count(dimension));
-                writer.layout.dimensions[dimension as usize].scan = writer.table(&entries, lane, 1);
+                let (decided, undecided): (Vec<Entry>, Vec<Entry>) =
+                    entries.iter().partition(|entry| entry.len == 0);
+                for (scan, entries) in [decided, undecided].into_iter().enumerate() {
+                    if !entries.is_empty() {
+                        let table = writer.table(&entries, lane, 1);
+                        writer.layout.dimensions[dimension as usize].scans[scan] = table;
+                    }
+                }
                 writer.layout.tables += 1;
             }
             Place::Pair { first, second } => {
@@ -177,7 +203,7 @@ pub(super) fn write(
 
 /// Four bytes a word if nearly all tests fit.
 fn choose_format(conditions: &Conditions, alternatives: &Alternatives, complex: usize) -> Format {
-    let Some(narrow) = Format::narrow(conditions.spaces.len()) else { return Format::WIDE };
+    let narrow = Format::Narrow;
     let (mut tests, mut too_large) = (0_usize, 0_usize);
     let mut distinct = vec![false; conditions.conditions.len()];
     for part in (0..alternatives.len()).flat_map(|number| alternatives.parts(number)) {
@@ -192,7 +218,7 @@ fn choose_format(conditions: &Conditions, alternatives: &Alternatives, complex: 
     }
     let entries = complex + distinct.into_iter().filter(|too_large| *too_large).count();
     let fits = u32::try_from(entries).is_ok_and(|entries| narrow.holds_entry(entries));
-    if fits && too_large <= tests / 10 { narrow } else { Format::WIDE }
+    if fits && too_large <= tests / 10 { narrow } else { Format::Wide }
 }
 
 impl Writer<'_> {
@@ -204,7 +230,7 @@ impl Writer<'_> {
             let start = self.layout.programs.len() as u32;
             for part in programs.parts(program) {
                 let word = match part.either() {
-                    Ok(predicate) => self.encode(self.conditions[predicate].check, Format::WIDE),
+                    Ok(predicate) => self.encode(self.conditions[predicate].check, Format::Wide),
                     Err(inner) => in_programs[inner],
                 };
                 self.layout.programs.push(word);
@@ -214,7 +240,7 @@ impl Writer<'_> {
             self.layout.memos += u32::from(program.uses >= 2);
             self.layout.complex.push(Complex::Program { start, len, memo, all: program.all });
             let check = Check::Complex(self.layout.complex.len() as u32 - 1);
-            in_programs.push(Format::WIDE.encode(check));
+            in_programs.push(Format::Wide.encode(check));
             self.program_words.push(self.layout.format.encode(check));
         }
     }
@@ -244,29 +270,29 @@ impl Writer<'_> {
     fn push_word(&mut self, part: Part) {
         let word = self.word(part);
         self.layout.arena.push(word as u32);
-        if self.layout.format.wide {
+        if self.layout.format.is_wide() {
             self.layout.arena.push((word >> 32) as u32);
         }
     }
 
     /// Entries with the tests that are left, the least likely first.
-    fn gather(&mut self, placed: &[Placed]) {
+    fn gather(&mut self, placement: &Placement, placed: &[Placed]) {
         self.entries.clear();
         self.tests.clear();
         for one in placed {
             let alternative = one.alternative as usize;
             let start = self.tests.len();
-            let met = |part: &Part| part.either().is_ok_and(|id| one.keys.iter().any(|key| key.met == id as u32));
+            let keys = placement.keys(self.conditions, one);
+            let met = |part: &Part| part.either().is_ok_and(|id| keys.iter().any(|key| key.met == id as u32));
             let parts = self.alternatives.parts(alternative).iter();
             self.tests.extend(parts.filter(|part| !met(part)));
             let share = |part: &Part| part.either().map_or(2.0, |id| self.conditions[id].share);
             self.tests[start..].sort_by(|a, b| share(a).total_cmp(&share(b)));
-            let many_valued = one.keys.iter().any(|key| {
-                key.met != Key::NONE && self.conditions[key.met as usize].many_valued
-            });
+            let many_valued =
+                keys.iter().any(|key| key.met != Key::NONE && self.conditions[key.met as usize].many_valued);
             let target = self.alternatives.target(alternative) | if many_valued { REPEATED } else { 0 };
             let len = (self.tests.len() - start) as u32;
-            self.entries.push(Entry { target, keys: one.keys, start: start as u32, len });
+            self.entries.push(Entry { target, keys, start: start as u32, len });
         }
     }
 
@@ -280,21 +306,34 @@ impl Writer<'_> {
         self.layout.arena.resize(len, 0);
     }
 
-    /// Rows and where they begin; returns how the starts are kept.
-    fn rows(&mut self, entries: &[Entry], skipped: usize, may_be_same: bool) -> u32 {
+    /// Rows and where they begin; returns how the starts are kept, and the length if it is the same.
+    fn rows(&mut self, entries: &[Entry], skipped: usize) -> (u32, usize) {
         let size = self.layout.format.size();
         let length = |entry: &Entry| 1 + (entry.len as usize - skipped) * size;
+        let longest = entries.iter().map(length).max().unwrap_or(1);
+        let shortest = entries.iter().map(length).min().unwrap_or(1);
         let total: usize = entries.iter().map(length).sum();
-        let same = may_be_same && entries.windows(2).all(|pair| pair[0].len == pair[1].len);
-        let kind = if same { SAME_LENGTH } else if total <= 0xffff { SHORT_STARTS } else { LONG_STARTS };
+        let same = match longest {
+            _ if longest == shortest && longest <= 2 => longest,
+            0..=ROW if !self.layout.format.is_wide() => ROW,
+            _ => 0,
+        };
+        let kind = if same > 0 {
+            SAME_LENGTH
+        } else if total <= 0xffff {
+            SHORT_STARTS
+        } else {
+            LONG_STARTS
+        };
         let mut start = 0;
-        let starts: Vec<u32> = entries.iter().map(length).chain([0]).map(|length| {
+        let starts = entries.iter().map(length).chain([0]).map(|length| {
             start += length;
             (start - length) as u32
-        }).collect();
+        });
         match kind {
             SAME_LENGTH => {}
             SHORT_STARTS => {
+                let starts: Vec<u32> = starts.collect();
                 let halves = starts.chunks(2).map(|two| two[0] | two.get(1).unwrap_or(&0) << 16);
                 self.layout.arena.extend(halves);
             }
@@ -305,8 +344,10 @@ impl Writer<'_> {
             for at in self.tests_of(entry).skip(skipped) {
                 self.push_word(self.tests[at]);
             }
+            let filled = length(entry);
+            self.layout.arena.extend((filled..same).map(|_| NO_TEST));
         }
-        kind
+        (kind, same)
     }
 
     /// Writes a list and returns where it begins.
@@ -331,9 +372,8 @@ impl Writer<'_> {
             let first = self.tests_of(entry).start;
             self.push_word(self.tests[first]);
         }
-        if self.rows(&flat, 1, false) == LONG_STARTS {
-            self.layout.arena[start + 1] |= LONG_ROWS;
-        }
+        let (kind, same) = self.rows(&flat, 1);
+        self.layout.arena[start + 1] = (flat.len() as u32) << 6 | (same as u32) << 2 | kind;
         self.layout.arena[start + 3] = (self.layout.arena.len() - start) as u32;
         self.layout.arena.extend(directory.iter().map(|(dimension, _)| dimension));
         self.layout.arena.extend(directory.iter().map(|(_, table)| table));
@@ -399,17 +439,9 @@ impl Writer<'_> {
             }
         }
         let before = self.layout.arena.len();
-        let kind = self.rows(&entries, 0, true);
-        let starts = match kind {
-            SAME_LENGTH => 0,
-            SHORT_STARTS => (entries.len() + 1).div_ceil(2),
-            _ => entries.len() + 1,
-        };
-        let length = entries.first().map_or(1, |entry| 1 + entry.len as usize * self.layout.format.size());
-        // A row that long has its start written down.
-        debug_assert!(kind != SAME_LENGTH || length < 1 << 24);
-        self.layout.arena[start + 1] =
-            lane.bits() | (keys as u32 - 1) << 2 | kind << 3 | if kind == SAME_LENGTH { (length as u32) << 8 } else { 0 };
+        let (kind, same) = self.rows(&entries, 0);
+        let starts = starts_words(kind, entries.len());
+        self.layout.arena[start + 1] = lane.bits() | (keys as u32 - 1) << 2 | kind << 3 | (same as u32) << 8;
         self.layout.arena[start + 2] = (before + starts - start) as u32;
         start as u32
     }

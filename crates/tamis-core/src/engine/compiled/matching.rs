@@ -2,11 +2,11 @@
 
 use super::conditions::{Check, Complex, UNSHARED};
 use super::cover::REPEATED;
-use super::lanes::{BLOCK, Lane};
-use super::layout::{Dimension, LONG_ROWS, LONG_STARTS, SAME_LENGTH, SHORT_STARTS, nodes_of_level};
+use super::lanes::{BLOCK, Lane, ROWS_AHEAD, prefetch, rows_holding};
+use super::layout::{Dimension, LONG_STARTS, NO_TEST, SAME_LENGTH, SHORT_STARTS, nodes_of_level};
 use super::spaces::SpacesView;
 use super::textual::Textuals;
-use super::words::Format;
+use super::words::{Format, format};
 use crate::engine::patterns::PatternScratch;
 use crate::event::{Event, Slot};
 
@@ -14,7 +14,7 @@ use crate::event::{Event, Slot};
 #[derive(Debug, Default)]
 pub(super) struct Located {
     /// By dimension; 0 where the event has nothing. For lists of elements, 1 if there are any.
-    spaces: Vec<u32>,
+    pub(super) spaces: Vec<u32>,
     /// Dimensions with a value, and the space; elements of a list one by one.
     present: Vec<(u32, u32)>,
     /// Spaces of the elements of all lists.
@@ -105,9 +105,8 @@ impl Located {
 pub(crate) struct CompiledScratch {
     pub(super) located: Located,
     pub(super) patterns: PatternScratch,
-    pub(super) survivors: Vec<u32>,
-    memos: Memos,
-    seen: Seen,
+    pub(super) walk: Walk,
+    pub(super) seen: Seen,
     pub(super) batch: super::batch::BatchScratch,
 }
 
@@ -119,26 +118,31 @@ pub(super) struct Memos {
     event: u32,
 }
 
+/// An event's number among those that have a memo.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MemoEvent(u32);
+
 impl Memos {
-    pub fn begin(&mut self, memos: u32) {
-        if memos == 0 {
-            return;
+    /// Numbers the next event.
+    pub fn begin(&mut self, memos: u32) -> MemoEvent {
+        if memos > 0 {
+            self.event = (self.event + 1) & (u32::MAX >> 1);
+            if self.event == 0 || self.results.len() < memos as usize {
+                self.results.clear();
+                self.results.resize(memos as usize, 0);
+                self.event = self.event.max(1);
+            }
         }
-        self.event = (self.event + 1) & (u32::MAX >> 1);
-        if self.event == 0 || self.results.len() < memos as usize {
-            self.results.clear();
-            self.results.resize(memos as usize, 0);
-            self.event = 1;
-        }
+        MemoEvent(self.event)
     }
 
-    fn get(&self, memo: u32) -> Option<bool> {
+    fn get(&self, memo: u32, event: MemoEvent) -> Option<bool> {
         let result = self.results[memo as usize];
-        (result >> 1 == self.event).then_some(result & 1 == 1)
+        (result >> 1 == event.0).then_some(result & 1 == 1)
     }
 
-    fn set(&mut self, memo: u32, held: bool) {
-        self.results[memo as usize] = self.event << 1 | u32::from(held);
+    fn set(&mut self, memo: u32, event: MemoEvent, held: bool) {
+        self.results[memo as usize] = event.0 << 1 | u32::from(held);
     }
 }
 
@@ -149,29 +153,33 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub fn begin(&mut self, numbers: usize) {
+    /// Leaves each target from `start` on once, as the number it stands for. There are `numbers` of them.
+    pub fn once(&mut self, numbers: usize, found: &mut Vec<u32>, start: usize) {
         let words = numbers.div_ceil(64);
         if self.bits.len() < words {
             self.bits.resize(words, 0);
         }
+        let mut kept = start;
+        for at in start..found.len() {
+            let target = found[at];
+            let number = target & !REPEATED;
+            found[kept] = number;
+            kept += usize::from(target & REPEATED == 0 || self.first_time(number));
+        }
+        found.truncate(kept);
+        if kept - start > words / 4 {
+            self.bits[..words].fill(0);
+        } else {
+            found[start..].iter().for_each(|number| self.bits[*number as usize / 64] = 0);
+        }
     }
 
-    /// Whether it is the first time.
     #[inline(always)]
-    pub fn first_time(&mut self, number: u32) -> bool {
+    fn first_time(&mut self, number: u32) -> bool {
         let (word, bit) = (&mut self.bits[number as usize / 64], 1 << (number % 64));
         let first = *word & bit == 0;
         *word |= bit;
         first
-    }
-
-    /// Forgets these numbers.
-    pub fn forget(&mut self, numbers: &[u32]) {
-        if numbers.len() > self.bits.len() / 4 {
-            self.bits.fill(0);
-        } else {
-            numbers.iter().for_each(|number| self.bits[*number as usize / 64] = 0);
-        }
     }
 }
 
@@ -195,23 +203,26 @@ pub(super) struct View<'a> {
     pub textuals: &'a Textuals,
     /// Whether some expression may be found several times.
     pub repeats: bool,
+    /// Whether events can be matched together.
+    pub together: bool,
 }
 
 impl<'a> View<'a> {
     pub fn match_event(&self, event: &Event<'_>, scratch: &mut CompiledScratch, found: &mut Vec<u32>) {
-        scratch.located.locate_values(&self.spaces, self.elements, event, self.attributes);
-        self.textuals.find(event, &mut scratch.located, &mut scratch.patterns);
-        scratch.memos.begin(self.memos);
-        if self.repeats {
-            scratch.seen.begin(self.len);
-        }
+        let CompiledScratch { located, patterns, walk, seen, .. } = scratch;
+        located.locate_values(&self.spaces, self.elements, event, self.attributes);
+        self.textuals.find(event, located, patterns);
         let start = found.len();
-        let CompiledScratch { located, survivors, memos, seen, .. } = scratch;
-        let tests = Tests { view: self, located, event };
-        let mut walk = Walk { tests, survivors, memos, seen, found };
-        if self.format.wide { walk.all::<true>() } else { walk.all::<false>() }
+        let memos = [walk.memos.begin(self.memos)];
+        let events =
+            Events { view: self, located: std::slice::from_ref(located), event: Some(event), memos: &memos };
+        if self.format.is_wide() {
+            walk.all::<true>(events, found)
+        } else {
+            walk.all::<false>(events, found)
+        }
         if self.repeats {
-            seen.forget(&found[start..]);
+            seen.once(self.len, found, start);
         }
         located.clear();
     }
@@ -222,7 +233,34 @@ impl<'a> View<'a> {
 pub(super) struct Tests<'t, 'a> {
     pub view: &'t View<'a>,
     pub located: &'t Located,
-    pub event: &'t Event<'t>,
+    /// `None` if no test asks for it.
+    pub event: Option<&'t Event<'t>>,
+    pub memo: MemoEvent,
+}
+
+/// The events that walk together; often only one.
+#[derive(Clone, Copy)]
+pub(super) struct Events<'t, 'a> {
+    pub view: &'t View<'a>,
+    pub located: &'t [Located],
+    /// The event if it is one, or `None` if no test asks for it.
+    pub event: Option<&'t Event<'t>>,
+    pub memos: &'t [MemoEvent],
+}
+
+impl<'t, 'a> Events<'t, 'a> {
+    pub fn tests(&self, event: usize) -> Tests<'t, 'a> {
+        let Events { view, located, memos, .. } = *self;
+        Tests { view, located: &located[event], event: self.event, memo: memos[event] }
+    }
+}
+
+/// A row that is to be read, of a table that an event came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub start: u32,
+    pub end: u32,
+    pub event: u32,
 }
 
 /// Reads a word of the arena.
@@ -235,30 +273,30 @@ pub(super) const fn size<const WIDE: bool>() -> usize {
     if WIDE { 2 } else { 1 }
 }
 
-impl Tests<'_, '_> {
-    /// Whether a space is accepted by a word that is not complex.
-    #[inline(always)]
-    fn accepts(space: u32, low: u32, high: u32, outside: bool) -> bool {
-        let inside = space.wrapping_sub(low) <= high.wrapping_sub(low);
-        if outside { !inside && space != 0 } else { inside }
-    }
+/// Whether a space is accepted by a test that is not complex.
+#[inline(always)]
+fn accepts(space: u32, low: u32, high: u32, outside: bool) -> bool {
+    let inside = space.wrapping_sub(low) <= high.wrapping_sub(low);
+    if outside { !inside && space != 0 } else { inside }
+}
 
+impl Tests<'_, '_> {
     #[inline(always)]
     pub fn holds(&self, format: Format, word: u64, memos: &mut Memos) -> bool {
         match format.decode(word) {
             Check::Interval { dimension, low, high, outside } => {
-                Self::accepts(self.located.spaces[dimension as usize], low, high, outside)
+                accepts(self.located.spaces[dimension as usize], low, high, outside)
             }
             Check::Complex(entry) => self.complex(entry, memos),
         }
     }
 
-    /// Whether a word may hold: surely right unless it is complex.
+    /// Whether a test may hold: surely right unless it is complex.
     #[inline(always)]
-    pub fn may_hold(&self, word: u64) -> bool {
-        match self.view.format.decode(word) {
+    pub fn may_hold(&self, format: Format, word: u64) -> bool {
+        match format.decode(word) {
             Check::Interval { dimension, low, high, outside } => {
-                Self::accepts(self.located.spaces[dimension as usize], low, high, outside)
+                accepts(self.located.spaces[dimension as usize], low, high, outside)
             }
             Check::Complex(_) => true,
         }
@@ -281,22 +319,24 @@ impl Tests<'_, '_> {
                 let elements = self.located.elements(dimension);
                 elements.is_some_and(|spaces| spaces.iter().all(|space| self.within(*space, start, len)))
             }
-            Complex::Between { dimension, low, high } => Self::accepts(space(dimension), low, high, false),
-            Complex::Outside { dimension, low, high } => Self::accepts(space(dimension), low, high, true),
-            Complex::Asked { predicate } => self.view.textuals.holds(predicate as usize, self.event),
+            Complex::Between { dimension, low, high } => accepts(space(dimension), low, high, false),
+            Complex::Outside { dimension, low, high } => accepts(space(dimension), low, high, true),
+            Complex::Asked { predicate } => {
+                self.event.is_some_and(|event| self.view.textuals.holds(predicate as usize, event))
+            }
             Complex::Program { start, len, memo, all } => {
                 if memo != UNSHARED
-                    && let Some(held) = memos.get(memo)
+                    && let Some(held) = memos.get(memo, self.memo)
                 {
                     return held;
                 }
                 let words = &self.view.programs[start as usize..][..len as usize];
                 let held = match all {
-                    true => words.iter().all(|word| self.holds(Format::WIDE, *word, memos)),
-                    false => words.iter().any(|word| self.holds(Format::WIDE, *word, memos)),
+                    true => words.iter().all(|word| self.holds(Format::Wide, *word, memos)),
+                    false => words.iter().any(|word| self.holds(Format::Wide, *word, memos)),
                 };
                 if memo != UNSHARED {
-                    memos.set(memo, held);
+                    memos.set(memo, self.memo, held);
                 }
                 held
             }
@@ -310,90 +350,143 @@ impl Tests<'_, '_> {
     }
 }
 
-/// The way of one event through the arena.
-struct Walk<'w, 'a> {
-    tests: Tests<'w, 'a>,
-    survivors: &'w mut Vec<u32>,
-    memos: &'w mut Memos,
-    seen: &'w mut Seen,
-    found: &'w mut Vec<u32>,
+/// A list or a table that the event has to look into.
+#[derive(Clone, Copy, Debug, Default)]
+struct Visit {
+    at: u32,
+    /// The event's spaces in the dimensions of the keys. Lists have none, tables at least one.
+    first: u32,
+    second: u32,
 }
 
-impl Walk<'_, '_> {
-    fn all<const WIDE: bool>(&mut self) {
-        let view = self.tests.view;
+/// How many visits ahead memory is asked for, and how many cache lines of a list or table.
+const AHEAD: usize = 6;
+const LINES: usize = 6;
+
+/// 32-bit words in a cache line.
+const LINE: usize = 16;
+
+/// The way of an event through the arena.
+///
+/// First it is found out where to look, then everywhere keys and first tests are compared, then the rows of those that
+/// are left are read: so it is known early what memory comes next, and it can be on its way already.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    pub memos: Memos,
+    visits: Vec<Visit>,
+    survivors: Vec<u32>,
+    /// Rows that are left to be read.
+    rows: Vec<Row>,
+    /// Events and targets of rows that hold.
+    hits: Vec<(u32, u32)>,
+}
+
+impl Walk {
+    fn all<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut Vec<u32>) {
+        let view = events.view;
+        let tests = events.tests(0);
+        let arena = view.arena;
+        self.visits.clear();
         if view.everywhere > 0 {
-            self.list::<WIDE>(view.everywhere as usize);
+            self.visits.push(Visit { at: view.everywhere, first: 0, second: 0 });
         }
-        let located = self.tests.located;
-        for &(dimension, space) in located.present() {
-            let of_dimension = view.dimensions[dimension as usize];
-            if of_dimension.scan > 0 {
-                self.table::<WIDE>(of_dimension.scan as usize, space, 0);
-            }
-            if of_dimension.levels > 0 {
-                let spaces = view.spaces.count(dimension);
-                let mut level_start = of_dimension.nodes;
-                for level in 0..of_dimension.levels {
-                    let list = view.nodes[(level_start + (space >> level)) as usize];
-                    if list > 0 {
-                        self.list::<WIDE>(list as usize);
-                    }
-                    level_start += nodes_of_level(spaces, level);
+        let spaces = tests.located.spaces();
+        for &(dimension, space) in tests.located.present() {
+            let of_dimension = &view.dimensions[dimension as usize];
+            for scan in of_dimension.scans {
+                if scan > 0 {
+                    self.visits.push(Visit { at: scan, first: space, second: 0 });
                 }
             }
-            if of_dimension.pairs > 0 {
-                self.directory::<WIDE>(of_dimension.pairs as usize, space);
+            let mut level_start = of_dimension.nodes;
+            for level in 0..of_dimension.levels {
+                let list = view.nodes[(level_start + (space >> level)) as usize];
+                if list > 0 {
+                    self.visits.push(Visit { at: list, first: 0, second: 0 });
+                }
+                level_start += nodes_of_level(of_dimension.spaces, level);
+            }
+            // Whether the event has the other dimension is anybody's guess: written anyway, kept if it has.
+            let (seconds, tables) = of_dimension.pairs(arena);
+            let mut kept = self.visits.len();
+            self.visits.resize(kept + seconds.len(), Visit::default());
+            for (second, table) in seconds.iter().zip(tables) {
+                let second = spaces[*second as usize];
+                self.visits[kept] = Visit { at: *table, first: space, second };
+                kept += usize::from(second > 0);
+            }
+            self.visits.truncate(kept);
+        }
+        let mut at = 0;
+        while at < self.visits.len() {
+            if let Some(ahead) = self.visits.get(at + AHEAD) {
+                (0..LINES).for_each(|line| prefetch(arena, ahead.at as usize + LINE * line));
+            }
+            let Visit { at: place, first, second } = self.visits[at];
+            if first > 0 {
+                self.table(view, place as usize, first, second, 0, found);
+            } else {
+                self.list::<WIDE>(tests, place as usize, 0, found);
+                self.groups(tests, place as usize);
+            }
+            at += 1;
+        }
+        self.read_rows::<WIDE>(events, std::slice::from_mut(found));
+    }
+
+    /// Reads the rows that are left.
+    pub fn read_rows<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut [Vec<u32>]) {
+        let arena = events.view.arena;
+        let Walk { rows, hits, memos, .. } = self;
+        hits.clear();
+        if !WIDE {
+            rows_holding(arena, events.located, rows, hits);
+            for (event, target) in &*hits {
+                found[*event as usize].push(*target);
             }
         }
+        for at in 0..rows.len() {
+            if let Some(ahead) = rows.get(at + ROWS_AHEAD) {
+                prefetch(arena, ahead.start as usize);
+            }
+            let Row { start, end, event } = rows[at];
+            let (tests, found) = (events.tests(event as usize), &mut found[event as usize]);
+            row::<WIDE>(tests, &arena[start as usize..end as usize], memos, found);
+        }
+        rows.clear();
     }
 
-    /// The pairs of a dimension.
-    fn directory<const WIDE: bool>(&mut self, at: usize, first: u32) {
-        let arena = self.tests.view.arena;
-        let len = arena[at] as usize;
-        let (dimensions, tables) = (&arena[at + 1..at + 1 + len], &arena[at + 1 + len..at + 1 + 2 * len]);
-        self.partners::<WIDE>(dimensions, tables, Some(first));
-    }
-
-    /// Tables of those of the dimensions that the event has; with a first key, or with none.
-    #[inline(always)]
-    fn partners<const WIDE: bool>(&mut self, dimensions: &[u32], tables: &[u32], first: Option<u32>) {
-        let spaces = self.tests.located.spaces();
-        for (dimension, table) in dimensions.iter().zip(tables) {
-            let space = spaces[*dimension as usize];
+    /// The groups of a list are visited later.
+    fn groups(&mut self, tests: Tests<'_, '_>, at: usize) {
+        let arena = tests.view.arena;
+        let (at, len) = (at + arena[at + 3] as usize, arena[at + 2] as usize);
+        for (dimension, table) in arena[at..at + len].iter().zip(&arena[at + len..at + 2 * len]) {
+            let space = tests.located.spaces[*dimension as usize];
             if space > 0 {
-                match first {
-                    Some(first) => self.table::<WIDE>(*table as usize, first, space),
-                    None => self.table::<WIDE>(*table as usize, space, 0),
-                }
+                self.visits.push(Visit { at: *table, first: space, second: 0 });
             }
         }
     }
 
-    fn list<const WIDE: bool>(&mut self, at: usize) {
-        let arena = self.tests.view.arena;
-        let [decided, flat, groups, directory] = [arena[at], arena[at + 1], arena[at + 2], arena[at + 3]];
-        let decided = &arena[at + 4..at + 4 + decided as usize];
-        for target in decided {
-            self.report(*target);
+    /// The decided and the flat ones of a list. First tests are compared one after another without a branch; the rows
+    /// of those that may hold are read later.
+    pub fn list<const WIDE: bool>(
+        &mut self,
+        tests: Tests<'_, '_>,
+        at: usize,
+        event: u32,
+        found: &mut Vec<u32>,
+    ) {
+        let arena = tests.view.arena;
+        let (decided, flat) = (arena[at] as usize, arena[at + 1]);
+        found.extend_from_slice(&arena[at + 4..at + 4 + decided]);
+        let len = FlatRows::len(flat);
+        if len == 0 {
+            return;
         }
-        if flat > 0 {
-            self.flat::<WIDE>(at + 4 + decided.len(), flat);
-        }
-        if groups > 0 {
-            let (at, len) = (at + directory as usize, groups as usize);
-            self.partners::<WIDE>(&arena[at..at + len], &arena[at + len..at + 2 * len], None);
-        }
-    }
-
-    /// First tests one after another without a branch, then the rows of those that may hold.
-    fn flat<const WIDE: bool>(&mut self, firsts: usize, flat: u32) {
-        let arena = self.tests.view.arena;
-        let len = (flat & !LONG_ROWS) as usize;
+        let firsts = at + 4 + decided;
         let starts = firsts + len * size::<WIDE>();
-        let long = flat & LONG_ROWS != 0;
-        let rows = starts + if long { len + 1 } else { (len + 1).div_ceil(2) };
+        let rows = FlatRows::new(flat, starts);
         if self.survivors.len() < len {
             self.survivors.resize(len, 0);
         }
@@ -402,99 +495,181 @@ impl Walk<'_, '_> {
         let words = &arena[firsts..starts];
         for at in 0..len {
             survivors[kept.min(len - 1)] = at as u32;
-            kept += usize::from(self.tests.may_hold(load::<WIDE>(words, at * size::<WIDE>())));
+            kept += usize::from(tests.may_hold(format::<WIDE>(), load::<WIDE>(words, at * size::<WIDE>())));
         }
         for place in 0..kept {
             let at = self.survivors[place] as usize;
             let first = load::<WIDE>(words, at * size::<WIDE>());
-            if let Check::Complex(entry) = self.tests.view.format.decode(first)
-                && !self.tests.complex(entry, self.memos)
+            if let Check::Complex(entry) = format::<WIDE>().decode(first)
+                && !tests.complex(entry, &mut self.memos)
             {
                 continue;
             }
-            let start = |at: usize| match long {
-                true => arena[starts + at] as usize,
-                false => (arena[starts + at / 2] >> (16 * (at % 2)) & 0xffff) as usize,
-            };
-            self.row::<WIDE>(rows + start(at), rows + start(at + 1));
+            let (start, end) = rows.row(arena, at);
+            self.rows.push(Row { start: start as u32, end: end as u32, event });
         }
     }
 
-    /// Compares keys, and goes on with the rows of those that contain the event's spaces.
-    #[inline]
-    fn table<const WIDE: bool>(&mut self, at: usize, first: u32, second: u32) {
-        let arena = self.tests.view.arena;
-        let (len, form, rows) = (arena[at] as usize, arena[at + 1], at + arena[at + 2] as usize);
-        match (Lane::from_bits(form), form >> 2 & 1 == 1) {
-            (Lane::One, false) => self.blocks::<WIDE, 8, false>(Lane::One, at, len, form, rows, first, second),
-            (Lane::One, true) => self.blocks::<WIDE, 8, true>(Lane::One, at, len, form, rows, first, second),
-            (Lane::Two, false) => self.blocks::<WIDE, 16, false>(Lane::Two, at, len, form, rows, first, second),
-            (Lane::Two, true) => self.blocks::<WIDE, 16, true>(Lane::Two, at, len, form, rows, first, second),
-            (Lane::Four, false) => self.blocks::<WIDE, 32, false>(Lane::Four, at, len, form, rows, first, second),
-            (Lane::Four, true) => self.blocks::<WIDE, 32, true>(Lane::Four, at, len, form, rows, first, second),
-        }
-    }
-
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "what a table's head says, unpacked once")]
-    fn blocks<const WIDE: bool, const WORDS: usize, const PAIR: bool>(
+    /// Compares keys. Targets without further tests are reported, the rows of others are read later.
+    pub fn table(
         &mut self,
-        lane: Lane,
+        view: &View<'_>,
         at: usize,
-        len: usize,
-        form: u32,
-        rows: usize,
         first: u32,
         second: u32,
+        event: u32,
+        found: &mut Vec<u32>,
     ) {
-        let arena = self.tests.view.arena;
+        let table = Table::read(view.arena, at);
+        let spaces = (first, second);
+        match (table.lane, table.pair) {
+            (Lane::One, false) => self.blocks::<8, false>(Lane::One, view, table, spaces, event, found),
+            (Lane::One, true) => self.blocks::<8, true>(Lane::One, view, table, spaces, event, found),
+            (Lane::Two, false) => self.blocks::<16, false>(Lane::Two, view, table, spaces, event, found),
+            (Lane::Two, true) => self.blocks::<16, true>(Lane::Two, view, table, spaces, event, found),
+            (Lane::Four, false) => self.blocks::<32, false>(Lane::Four, view, table, spaces, event, found),
+            (Lane::Four, true) => self.blocks::<32, true>(Lane::Four, view, table, spaces, event, found),
+        }
+    }
+
+    #[inline(always)]
+    fn blocks<const WORDS: usize, const PAIR: bool>(
+        &mut self,
+        lane: Lane,
+        view: &View<'_>,
+        table: Table<'_>,
+        (first, second): (u32, u32),
+        event: u32,
+        found: &mut Vec<u32>,
+    ) {
+        let arena = view.arena;
         let stride = if PAIR { 2 * WORDS } else { WORDS };
-        let count = len.div_ceil(BLOCK);
-        let blocks = &arena[at + 4..at + 4 + count * stride];
-        let starts = at + 4 + count * stride;
-        let (kind, same) = (form >> 3 & 3, (form >> 8) as usize);
-        for (number, block) in blocks.chunks_exact(stride).enumerate() {
-            let mut inside = lane.containing(block, first);
-            if PAIR {
-                inside &= lane.containing(&block[WORDS..], second);
+        let decided = table.rows.kind == SAME_LENGTH && table.rows.same == 1;
+        // Four blocks at a time: where a loop over the bits of a word ends cannot be foreseen, so it should end seldom.
+        for (number, blocks) in table.blocks.chunks(4 * stride).enumerate() {
+            let mut inside = 0_u64;
+            for (block, at) in blocks.chunks_exact(stride).zip((0..).step_by(BLOCK)) {
+                let mut here = lane.containing(block, first);
+                if PAIR {
+                    here &= lane.containing(&block[WORDS..], second);
+                }
+                inside |= u64::from(here) << at;
+            }
+            if decided {
+                let targets = &arena[table.rows.rows + 4 * BLOCK * number..];
+                while inside != 0 {
+                    found.push(targets[inside.trailing_zeros() as usize]);
+                    inside &= inside - 1;
+                }
             }
             while inside != 0 {
-                let entry = number * BLOCK + inside.trailing_zeros() as usize;
+                let entry = 4 * BLOCK * number + inside.trailing_zeros() as usize;
                 inside &= inside - 1;
-                let (start, end) = match kind {
-                    SAME_LENGTH => (entry * same, (entry + 1) * same),
-                    SHORT_STARTS => {
-                        let start = |at: usize| (arena[starts + at / 2] >> (16 * (at % 2)) & 0xffff) as usize;
-                        (start(entry), start(entry + 1))
-                    }
-                    LONG_STARTS.. => (arena[starts + entry] as usize, arena[starts + entry + 1] as usize),
-                };
-                self.row::<WIDE>(rows + start, rows + end);
+                let (start, end) = table.row(arena, entry);
+                self.rows.push(Row { start: start as u32, end: end as u32, event });
             }
         }
     }
+}
 
-    /// Reports the target of a row if all its tests hold.
+/// Where the rows of the flat ones of a list are.
+#[derive(Clone, Copy)]
+pub(super) struct FlatRows {
+    rows: Starts,
+}
+
+impl FlatRows {
+    /// How many there are, from the word that says it and how their rows are found.
     #[inline(always)]
-    fn row<const WIDE: bool>(&mut self, start: usize, end: usize) {
-        let view = self.tests.view;
-        let row = &view.arena[start..end];
-        let mut at = 1;
-        while at < row.len() {
-            if !self.tests.holds(view.format, load::<WIDE>(row, at), self.memos) {
-                return;
+    pub fn len(flat: u32) -> usize {
+        (flat >> 6) as usize
+    }
+
+    #[inline(always)]
+    pub fn new(flat: u32, starts: usize) -> FlatRows {
+        let (kind, same) = (flat & 3, (flat >> 2 & 15) as usize);
+        let words = starts_words(kind, FlatRows::len(flat));
+        FlatRows { rows: Starts { kind, starts, same, rows: starts + words } }
+    }
+
+    #[inline(always)]
+    pub fn row(&self, arena: &[u32], entry: usize) -> (usize, usize) {
+        self.rows.row(arena, entry)
+    }
+}
+
+/// How many words the starts of rows take.
+#[inline(always)]
+pub(super) fn starts_words(kind: u32, rows: usize) -> usize {
+    match kind {
+        SAME_LENGTH => 0,
+        SHORT_STARTS => (rows + 1).div_ceil(2),
+        _ => rows + 1,
+    }
+}
+
+/// How the starts of rows are kept, where they are, and the length of rows if it is the same.
+#[derive(Clone, Copy)]
+struct Starts {
+    kind: u32,
+    starts: usize,
+    same: usize,
+    rows: usize,
+}
+
+impl Starts {
+    /// Where the row of an entry begins and ends.
+    #[inline(always)]
+    fn row(&self, arena: &[u32], entry: usize) -> (usize, usize) {
+        let (start, end) = match self.kind {
+            SAME_LENGTH => (entry * self.same, (entry + 1) * self.same),
+            SHORT_STARTS => {
+                let start = |at: usize| (arena[self.starts + at / 2] >> (16 * (at % 2)) & 0xffff) as usize;
+                (start(entry), start(entry + 1))
             }
-            at += size::<WIDE>();
-        }
-        self.report(row[0]);
+            LONG_STARTS.. => (arena[self.starts + entry] as usize, arena[self.starts + entry + 1] as usize),
+        };
+        (self.rows + start, self.rows + end)
+    }
+}
+
+/// The head of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'a> {
+    pub len: usize,
+    pub lane: Lane,
+    pub pair: bool,
+    pub blocks: &'a [u32],
+    rows: Starts,
+}
+
+impl<'a> Table<'a> {
+    #[inline(always)]
+    pub fn read(arena: &'a [u32], at: usize) -> Table<'a> {
+        let (len, form, rows) = (arena[at] as usize, arena[at + 1], at + arena[at + 2] as usize);
+        let (lane, pair) = (Lane::from_bits(form), form >> 2 & 1 == 1);
+        let starts = at + 4 + len.div_ceil(BLOCK) * lane.words() * (1 + usize::from(pair));
+        let blocks = &arena[at + 4..starts];
+        let rows = Starts { kind: form >> 3 & 3, starts, same: (form >> 8) as usize, rows };
+        Table { len, lane, pair, blocks, rows }
     }
 
+    /// Where the row of an entry begins and ends.
     #[inline(always)]
-    fn report(&mut self, target: u32) {
-        if target & REPEATED == 0 {
-            self.found.push(target);
-        } else if self.seen.first_time(target & !REPEATED) {
-            self.found.push(target & !REPEATED);
-        }
+    pub fn row(&self, arena: &[u32], entry: usize) -> (usize, usize) {
+        self.rows.row(arena, entry)
     }
+}
+
+/// Reports the target of a row if all its tests hold.
+#[inline(always)]
+fn row<const WIDE: bool>(tests: Tests<'_, '_>, row: &[u32], memos: &mut Memos, found: &mut Vec<u32>) {
+    let Some((target, mut words)) = row.split_first() else { return };
+    while words.len() >= size::<WIDE>() && words[0] != NO_TEST {
+        if !tests.holds(format::<WIDE>(), load::<WIDE>(words, 0), memos) {
+            return;
+        }
+        words = &words[size::<WIDE>()..];
+    }
+    found.push(*target);
 }

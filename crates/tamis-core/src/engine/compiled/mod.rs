@@ -96,12 +96,13 @@ impl Builder {
         let (alternatives, programs) = (cover.alternatives, cover.programs);
         let len = expressions.len();
         drop(expressions);
-        let placed = plan::place(&conditions, &alternatives, &profile);
-        let places = placed.len() as u64;
+        let placement = plan::place(&conditions, &alternatives, &profile);
+        let places = placement.placed.len() as u64;
         let repeats = (0..alternatives.len()).any(|number| alternatives.target(number) & REPEATED != 0)
             || !conditions.elements.is_empty();
         let count = alternatives.len() as u64;
-        let layout = layout::write(&mut conditions, &alternatives, &programs, placed);
+        let layout = layout::write(&mut conditions, &alternatives, &programs, &placement);
+        let together = !layout.complex.iter().any(|complex| complex.asks_each_event());
         let figures = [
             distinct,
             count,
@@ -118,10 +119,16 @@ impl Builder {
             format: layout.format,
             everywhere: layout.everywhere,
             repeats,
+            together,
             spaces: conditions.spaces,
             elements: conditions.elements.into(),
             table: Table {
-                entries: layout.complex.into_iter().map(conditions::Complex::to_words).collect::<Vec<_>>().into(),
+                entries: layout
+                    .complex
+                    .into_iter()
+                    .map(conditions::Complex::to_words)
+                    .collect::<Vec<_>>()
+                    .into(),
                 intervals: conditions.intervals.into(),
                 bits: conditions.bits.into(),
                 programs: layout.programs.into(),
@@ -145,6 +152,8 @@ pub(crate) struct Compiled {
     format: Format,
     everywhere: u32,
     repeats: bool,
+    /// Whether every test can be put to many events at once.
+    together: bool,
     spaces: Spaces,
     /// Attributes with a dimension for their elements.
     elements: Array<[u32; 2]>,
@@ -185,6 +194,7 @@ impl Compiled {
             memos: self.table.memos,
             textuals: &self.textuals,
             repeats: self.repeats,
+            together: self.together,
         }
     }
 
@@ -203,6 +213,11 @@ impl Compiled {
         found: &mut Batch,
     ) {
         self.paths.match_rows(&self.view(), rows, range, attributes, scratch, found);
+    }
+
+    /// Whether many events are matched together, or one by one; `None`: whichever is faster.
+    pub fn force(&self, together: Option<bool>) {
+        self.paths.force(together);
     }
 
     /// How many numbers were given, those without an expression included.
@@ -237,7 +252,7 @@ impl Compiled {
             self.attributes as u64,
             u64::from(self.format.to_word()),
             u64::from(self.everywhere),
-            u64::from(self.repeats),
+            u64::from(self.repeats) | u64::from(self.together) << 1,
             u64::from(self.table.memos),
         ];
         out.put(HEAD, &head);
@@ -254,17 +269,19 @@ impl Compiled {
     /// What [`Compiled::write`] wrote, without building anything but the automata of patterns.
     pub fn open(sections: &Sections, limits: &Limits) -> Result<Compiled, String> {
         let head: Array<u64> = sections.take(HEAD)?;
-        let &[len, attributes, format, everywhere, repeats, memos] = head.as_slice() else {
+        let &[len, attributes, format, everywhere, flags, memos] = head.as_slice() else {
             return Err("the head of a segment is damaged".into());
         };
-        let small = |number: u64| u32::try_from(number).map_err(|_| "a number in a segment's head is too large");
+        let small =
+            |number: u64| u32::try_from(number).map_err(|_| "a number in a segment's head is too large");
         let spaces = Spaces::open(sections, SPACES)?;
         let compiled = Compiled {
             len: len as usize,
             attributes: attributes as usize,
             format: Format::from_word(small(format)?)?,
             everywhere: small(everywhere)?,
-            repeats: repeats == 1,
+            repeats: flags & 1 == 1,
+            together: flags & 2 == 2,
             elements: sections.take(ELEMENTS)?,
             table: Table::open(sections, TABLE, small(memos)?)?,
             textuals: Textuals::open(sections, TEXTUALS, limits, spaces.len())?,

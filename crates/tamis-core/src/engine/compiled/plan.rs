@@ -8,7 +8,7 @@
 //! | node | its space lies in the node | those whose first test is met already |
 //!
 //! A node covers 2^level neighbouring spaces; at level 0 it is a single space, the place of equalities. A wide interval
-//! is divided into few nodes of several levels (canonical nodes), a narrow one is listed in each of its spaces.
+//! is divided into few nodes of several levels (canonical nodes).
 //!
 //! Every alternative goes to the dimension of its least likely predicate. If few do, they are scanned: that takes no
 //! longer than to look for a better place. If many do, equalities and short lists go to nodes; intervals go to a pair
@@ -30,15 +30,15 @@ const LONG_SCAN: usize = 16_384;
 /// So many share a pair of dimensions, or it is not worth a place.
 const COMPANY: u32 = 12;
 
-/// In how many spaces an interval is listed, if more tests follow, and if none do.
-const MOST_COPIES: u32 = 4;
-const MOST_SHORT_COPIES: u32 = 64;
+/// In how many nodes an alternative is listed, if more tests follow, and if none do.
+const MOST_COPIES: usize = 4;
+const MOST_SHORT_COPIES: usize = 64;
 
 /// As many intervals of one predicate are scanned one by one. Of more, the hull is, and the predicate is tested.
-pub(super) const MOST_SCANNED: usize = 4;
+const MOST_SCANNED: usize = 4;
 
-/// Where an alternative waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Where an alternative waits. Packed into one number, so that sorting brings together what belongs together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Everywhere,
     Scan { dimension: u32 },
@@ -46,13 +46,51 @@ pub(super) enum Place {
     Node { dimension: u32, level: u32, at: u32 },
 }
 
+/// Bits of a dimension and of a place in its level.
+const DIMENSION_BITS: u32 = 25;
+const AT_BITS: u32 = 32;
+
+impl Place {
+    fn pack(self) -> u64 {
+        let (kind, dimension, rest) = match self {
+            Place::Everywhere => (0, 0, 0),
+            Place::Scan { dimension } => (1, dimension, 0),
+            Place::Pair { first, second } => (2, first, u64::from(second)),
+            Place::Node { dimension, level, at } => {
+                (3, dimension, u64::from(level) << AT_BITS | u64::from(at))
+            }
+        };
+        kind << 62 | u64::from(dimension) << (62 - DIMENSION_BITS) | rest
+    }
+
+    fn unpack(packed: u64) -> Place {
+        let dimension = (packed >> (62 - DIMENSION_BITS)) as u32 & ((1 << DIMENSION_BITS) - 1);
+        let rest = packed & ((1 << (62 - DIMENSION_BITS)) - 1);
+        match packed >> 62 {
+            0 => Place::Everywhere,
+            1 => Place::Scan { dimension },
+            2 => Place::Pair { first: dimension, second: rest as u32 },
+            _ => Place::Node { dimension, level: (rest >> AT_BITS) as u32, at: rest as u32 },
+        }
+    }
+}
+
 /// One alternative at one place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Placed {
-    pub place: Place,
+    packed: u64,
     pub alternative: u32,
-    /// What is compared there: the predicates that are thereby met, and the intervals.
-    pub keys: [Key; 2],
+    /// At a scan: which interval of the predicate is compared, or [`HULL`]. At a pair: the other predicate.
+    detail: u32,
+}
+
+/// The predicate's first to last space is compared, since it has too many intervals.
+const HULL: u32 = u32::MAX;
+
+impl Placed {
+    pub fn place(&self) -> Place {
+        Place::unpack(self.packed)
+    }
 }
 
 /// An interval that is compared at the place.
@@ -78,8 +116,46 @@ enum Choice {
     Wide,
 }
 
+/// All alternatives at their places.
+pub(super) struct Placement {
+    pub placed: Vec<Placed>,
+    /// By alternative: its least likely predicate, or [`Key::NONE`].
+    homes: Vec<u32>,
+}
+
+impl Placement {
+    /// What is compared at the place.
+    pub fn keys(&self, conditions: &[Condition], placed: &Placed) -> [Key; 2] {
+        let home = self.homes[placed.alternative as usize];
+        if home == Key::NONE {
+            return [Key::NOTHING; 2];
+        }
+        let condition = &conditions[home as usize];
+        let met = if condition.exact { home } else { Key::NONE };
+        match placed.place() {
+            Place::Scan { .. } if placed.detail == HULL => {
+                let ends = condition.witnesses.first().zip(condition.witnesses.last());
+                let interval = ends.map_or((0, 0), |(first, last)| (first.0, last.1));
+                [Key { interval, met: Key::NONE }, Key::NOTHING]
+            }
+            Place::Scan { .. } => {
+                [Key { interval: condition.witnesses[placed.detail as usize], met }, Key::NOTHING]
+            }
+            Place::Pair { first, .. } => {
+                let key = |id: u32| Key {
+                    interval: conditions[id as usize].interval().unwrap_or_default(),
+                    met: id,
+                };
+                let (home, other) = (key(home), key(placed.detail));
+                if condition.dimension == first { [home, other] } else { [other, home] }
+            }
+            _ => [Key { interval: (0, 0), met }, Key::NOTHING],
+        }
+    }
+}
+
 /// Decides for all alternatives.
-pub(super) fn place(conditions: &Conditions, alternatives: &Alternatives, profile: &Profile) -> Vec<Placed> {
+pub(super) fn place(conditions: &Conditions, alternatives: &Alternatives, profile: &Profile) -> Placement {
     let plan = Plan { conditions, alternatives, profile };
     let homes: Vec<u32> = (0..alternatives.len()).map(|number| plan.home(number)).collect();
     let dimensions = conditions.spaces.len();
@@ -124,7 +200,8 @@ pub(super) fn place(conditions: &Conditions, alternatives: &Alternatives, profil
     for (number, (choice, home)) in choices.iter().zip(&homes).enumerate() {
         plan.put(number as u32, *home, *choice, &wide, &mut placed);
     }
-    placed
+    placed.sort_unstable();
+    Placement { placed, homes }
 }
 
 struct Plan<'p> {
@@ -158,14 +235,13 @@ impl Plan<'_> {
     }
 
     fn choose(&self, alternative: usize, home: &Condition) -> Choice {
-        let spaces: u32 = home.witnesses.iter().map(|(low, high)| high - low + 1).sum();
         let alone = self.alternatives.parts(alternative).len() == 1 && home.exact;
         let presence = self.profile.presence[home.dimension as usize];
-        let rare = home.share <= presence / 4.0;
-        let few = spaces <= MOST_COPIES || home.witnesses.len() as u32 == spaces;
-        if few && spaces <= MOST_COPIES
-            || rare && spaces <= if alone || few { MOST_SHORT_COPIES } else { MOST_COPIES }
-        {
+        let mut copies = 0;
+        home.witnesses.iter().for_each(|interval| nodes(*interval, |_, _| copies += 1));
+        let (most, rare) = if alone { (MOST_SHORT_COPIES, 4.0) } else { (MOST_COPIES, 10.0) };
+        let of_points = home.witnesses.len() == copies && copies <= MOST_SHORT_COPIES;
+        if copies == 1 || home.share <= presence / rare && (copies <= most || of_points) {
             return Choice::Nodes;
         }
         if home.interval().is_none() || home.many_valued {
@@ -180,54 +256,38 @@ impl Plan<'_> {
     }
 
     fn put(&self, alternative: u32, home: u32, choice: Choice, wide: &[usize], placed: &mut Vec<Placed>) {
+        let at = |place: Place, detail: u32| Placed { packed: place.pack(), alternative, detail };
         if choice == Choice::Everywhere {
-            let keys = [Key::NOTHING; 2];
-            placed.push(Placed { place: Place::Everywhere, alternative, keys });
-            return;
+            return placed.push(at(Place::Everywhere, 0));
         }
         let condition = self.condition(home);
         let dimension = condition.dimension;
-        let met = if condition.exact { home } else { Key::NONE };
-        let one = |interval| [Key { interval, met }, Key::NOTHING];
         if let Choice::Pair(other) = choice {
             let (first, second) = self.pair(home, other);
-            let key = |id: u32| Key { interval: self.condition(id).interval().unwrap_or_default(), met: id };
-            let keys = if first == dimension { [key(home), key(other)] } else { [key(other), key(home)] };
-            placed.push(Placed { place: Place::Pair { first, second }, alternative, keys });
-            return;
+            return placed.push(at(Place::Pair { first, second }, other));
         }
         let rare = condition.share <= self.profile.presence[dimension as usize] / 8.0;
-        let to_nodes = choice == Choice::Nodes
-            || choice == Choice::Wide && wide[dimension as usize] > LONG_SCAN && rare && condition.witnesses.len() <= 16;
-        let place = Place::Scan { dimension };
-        if to_nodes {
-            let canonical = choice == Choice::Wide;
+        let too_many = choice == Choice::Wide && wide[dimension as usize] > LONG_SCAN;
+        if choice == Choice::Nodes || too_many && rare && condition.witnesses.len() <= 16 {
             for interval in &condition.witnesses {
-                nodes(*interval, canonical, |level, at| {
-                    let place = Place::Node { dimension, level, at };
-                    placed.push(Placed { place, alternative, keys: one((at, at)) });
+                nodes(*interval, |level, node| {
+                    placed.push(at(Place::Node { dimension, level, at: node }, 0))
                 });
             }
         } else if condition.witnesses.len() <= MOST_SCANNED {
-            let intervals = condition.witnesses.iter();
-            placed.extend(intervals.map(|interval| Placed { place, alternative, keys: one(*interval) }));
-        } else if let (Some((low, _)), Some((_, high))) = (condition.witnesses.first(), condition.witnesses.last()) {
-            let keys = [Key { interval: (*low, *high), met: Key::NONE }, Key::NOTHING];
-            placed.push(Placed { place, alternative, keys });
+            let intervals = 0..condition.witnesses.len() as u32;
+            placed.extend(intervals.map(|interval| at(Place::Scan { dimension }, interval)));
+        } else {
+            placed.push(at(Place::Scan { dimension }, HULL));
         }
     }
 }
 
-/// The nodes that make up an interval: each space by itself, or the fewest of several levels.
-fn nodes((mut low, high): (u32, u32), canonical: bool, mut each: impl FnMut(u32, u32)) {
-    if !canonical {
-        (low..=high).for_each(|space| each(0, space));
-        return;
-    }
+/// The fewest nodes that make up an interval.
+fn nodes((mut low, high): (u32, u32), mut each: impl FnMut(u32, u32)) {
     while low <= high {
         let aligned = if low == 0 { 31 } else { low.trailing_zeros() };
-        let fits = (high - low + 1).ilog2();
-        let level = aligned.min(fits);
+        let level = aligned.min((high - low + 1).ilog2());
         each(level, low >> level);
         low += 1 << level;
     }

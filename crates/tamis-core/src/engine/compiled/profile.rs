@@ -45,7 +45,8 @@ impl Profile {
                 presence[flag as usize] = PATTERN_FOUND * presence[textual.predicate.attribute.index()];
             }
         }
-        let observed = sample.filter(|rows| !rows.is_empty()).map(|rows| Observed::new(conditions, attributes, rows));
+        let observed =
+            sample.filter(|rows| !rows.is_empty()).map(|rows| Observed::new(conditions, attributes, rows));
         if let Some(observed) = &observed {
             for (presence, count) in presence.iter_mut().zip(&observed.present) {
                 *presence = (*count as f32 + 0.25) / (observed.events as f32 + 0.5);
@@ -83,7 +84,8 @@ impl Observed {
                 located.push((*dimension, *space));
             }
             // Several elements of a list count once.
-            let mut dimensions: Vec<u32> = scratch.present().iter().map(|(dimension, _)| *dimension).collect();
+            let mut dimensions: Vec<u32> =
+                scratch.present().iter().map(|(dimension, _)| *dimension).collect();
             dimensions.sort_unstable();
             dimensions.dedup();
             dimensions.iter().for_each(|dimension| present[*dimension as usize] += 1);

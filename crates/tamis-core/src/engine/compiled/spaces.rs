@@ -205,7 +205,8 @@ impl Spaces {
             if !times.is_sorted_by(|a, b| a < b) {
                 return wrong("the cuts of instants do not ascend");
             }
-            let texts = (scale.text_start..scale.text_start + scale.text_cuts).map(|at| view.text_cut(at as usize));
+            let texts =
+                (scale.text_start..scale.text_start + scale.text_cuts).map(|at| view.text_cut(at as usize));
             if !texts.is_sorted_by(|a, b| a < b) {
                 return wrong("the strings do not ascend");
             }
@@ -639,7 +640,8 @@ impl SpacesView<'_> {
         spaces.extend(set.numbers.ranges().map(|(low, high)| self.number_range(scale, low, high)));
         let times = &self.times[scale.time_start as usize..][..scale.time_cuts as usize];
         for (low, high) in set.times.ranges() {
-            let place = |cut: &Cut<i64>| before_instant(cut).map(|at| times.partition_point(|cut| *cut < at) as u32);
+            let place =
+                |cut: &Cut<i64>| before_instant(cut).map(|at| times.partition_point(|cut| *cut < at) as u32);
             let low = match low.map(place) {
                 None => 0,
                 // Behind the last instant there is none.
@@ -658,7 +660,12 @@ impl SpacesView<'_> {
         spaces.extend(set.other.then_some((scale.other, scale.other)));
     }
 
-    fn number_range(&self, scale: &Scale, low: Option<&Cut<Number>>, high: Option<&Cut<Number>>) -> (u32, u32) {
+    fn number_range(
+        &self,
+        scale: &Scale,
+        low: Option<&Cut<Number>>,
+        high: Option<&Cut<Number>>,
+    ) -> (u32, u32) {
         let base = scale.number_base;
         let low = low.map_or(0, |cut| self.cut_place(scale, cut) + 1);
         let high = high.map_or(scale.number_cuts, |cut| self.cut_place(scale, cut));
@@ -676,7 +683,11 @@ impl SpacesView<'_> {
         let (mut low, mut high) = (0, scale.number_cuts as usize);
         while low < high {
             let middle = usize::midpoint(low, high);
-            if self.number_cut(scale.number_start as usize + middle) < *wanted { low = middle + 1 } else { high = middle }
+            if self.number_cut(scale.number_start as usize + middle) < *wanted {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low as u32
     }

@@ -112,14 +112,20 @@ impl Textuals {
         out.put(tags + 2, &text);
     }
 
-    pub fn open(sections: &Sections, tags: u32, limits: &Limits, dimensions: usize) -> Result<Textuals, String> {
+    pub fn open(
+        sections: &Sections,
+        tags: u32,
+        limits: &Limits,
+        dimensions: usize,
+    ) -> Result<Textuals, String> {
         let (records, ends): (Array<u32>, Array<u64>) = (sections.take(tags)?, sections.take(tags + 1)?);
         let bytes: Array<u8> = sections.take(tags + 2)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| "a pattern that is not UTF-8")?;
         let mut all = Vec::with_capacity(ends.len());
         let mut start = 0;
         for (record, end) in records.chunks_exact(5).zip(ends.iter()) {
-            let source = text.get(start..*end as usize).ok_or("a pattern outside the text of all patterns")?;
+            let source =
+                text.get(start..*end as usize).ok_or("a pattern outside the text of all patterns")?;
             start = *end as usize;
             let (negated, or_missing) = (record[3] & 1 == 1, record[3] & 2 == 2);
             let test = if record[2] == NETWORKS {
@@ -128,7 +134,8 @@ impl Textuals {
                 Test::Cidr { networks: networks.into(), negated, or_missing }
             } else {
                 let kind = pattern_kind(record[2]).ok_or("an unknown kind of pattern")?;
-                let pattern = TextPattern::new(kind, source, limits).map_err(|error| format!("not {error}"))?;
+                let pattern =
+                    TextPattern::new(kind, source, limits).map_err(|error| format!("not {error}"))?;
                 Test::Pattern { pattern: Arc::new(pattern), negated, or_missing }
             };
             let over = match record[1] {
