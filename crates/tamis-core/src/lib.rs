@@ -21,7 +21,6 @@ pub mod index;
 mod number;
 mod schema;
 pub mod space;
-#[allow(dead_code, unused_imports, reason = "what is stored this way comes next")]
 mod storage;
 mod time;
 mod value;

@@ -9,7 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use tamis_core::Schema;
 use tamis_core::engine::SubId;
-use tamis_core::engine::registry::{ENGINES, Options};
+use tamis_core::engine::registry::{ENGINES, Kept, Options};
 use tamis_core::event::{EventSlots, Rows};
 use tamis_core::expr::{Limits, Missing, Normalizer, Root};
 
@@ -65,7 +65,8 @@ fn the_counter_counts() {
 fn matching_allocates_nothing_in_steady_state() {
     let seed = seed();
     println!("TAMIS_SEED={seed}");
-    for info in ENGINES {
+    // Segments belong to an index, whose answers are lists that somebody has to allocate.
+    for info in ENGINES.iter().filter(|info| !matches!(info.kept, Kept::Segmented)) {
         let mut draw = Draw::new(seed);
         let mut engine = info.create(&Options::new(), &Limits::default()).expect("an engine");
         let (mut schema, mut normalizer) = (Schema::default(), Normalizer::default());

@@ -282,6 +282,9 @@ const OPTIONS: &[(&str, &[(&str, Setting)])] = &[
     ("a_tree", &[("zero_suppression", Off)]),
     ("a_tree", &[("propagation_on_demand", Off), ("self_adjust", Off)]),
     ("a_tree", &[("unique_ids", Off)]),
+    ("compiled", &[("recent", Int(1)), ("fanout", Int(2))]),
+    ("compiled", &[("recent", Int(3)), ("fanout", Int(2))]),
+    ("compiled", &[("recent", Int(7)), ("fanout", Int(5))]),
 ];
 
 #[test]

@@ -46,8 +46,16 @@ pub struct EngineInfo {
     pub takes: &'static str,
     /// The options it knows.
     pub options: &'static [&'static str],
-    /// Makes an empty one. The options are known ones.
-    pub build: fn(&Options, &Limits) -> Result<Box<dyn Engine>>,
+    /// How an index keeps its subscriptions with this engine.
+    pub kept: Kept,
+}
+
+/// How an index keeps its subscriptions.
+pub enum Kept {
+    /// In an [`Engine`], which changes in place. This makes an empty one; the options are known ones.
+    Locked(fn(&Options, &Limits) -> Result<Box<dyn Engine>>),
+    /// In immutable segments, which the index makes and merges.
+    Segmented,
 }
 
 /// Every engine. `auto` is resolved by [`find`].
@@ -57,28 +65,35 @@ pub static ENGINES: &[EngineInfo] = &[
         description: "evaluates every expression: the oracle and the baseline",
         takes: "all",
         options: &[],
-        build: |_, _| Ok(Box::new(Scan::default())),
+        kept: Kept::Locked(|_, _| Ok(Box::new(Scan::default()))),
     },
     EngineInfo {
         name: "pst_bloom",
         description: "PSTBloom: one access predicate, Bloom signatures in the leaves of PS-Trees",
         takes: "conjunctions; others through a bounded DNF",
         options: &["max_spaces", "max_signed", "signature_bits"],
-        build: |options, limits| Ok(Box::new(PstBloom::new(options, limits)?)),
+        kept: Kept::Locked(|options, limits| Ok(Box::new(PstBloom::new(options, limits)?))),
     },
     EngineInfo {
         name: "pst_hash",
         description: "PSTHash: several access predicates, a hash table of the spaces of PS-Trees",
         takes: "conjunctions; others through a bounded DNF",
         options: &["access_predicates", "max_cells", "max_spaces", "long_list"],
-        build: |options, limits| Ok(Box::new(PstHash::new(options, limits)?)),
+        kept: Kept::Locked(|options, limits| Ok(Box::new(PstHash::new(options, limits)?))),
     },
     EngineInfo {
         name: "a_tree",
         description: "A-Tree: predicates and subexpressions shared by all expressions, matched from the bottom up",
         takes: "all",
         options: ATree::OPTIONS,
-        build: |options, _| Ok(Box::new(ATree::new(options)?)),
+        kept: Kept::Locked(|options, _| Ok(Box::new(ATree::new(options)?))),
+    },
+    EngineInfo {
+        name: "compiled",
+        description: "immutable mapped segments and a small delta: what `auto` stands for",
+        takes: "all",
+        options: &["fanout", "recent"],
+        kept: Kept::Segmented,
     },
 ];
 
@@ -94,9 +109,30 @@ pub fn find(name: &str) -> Result<&'static EngineInfo> {
     })
 }
 
+/// The engine that is kept in segments; whoever reads a file of segments needs it, whatever `auto` stands for.
+pub(crate) fn segmented() -> &'static EngineInfo {
+    const PLACE: usize = {
+        let mut at = 0;
+        while !matches!(ENGINES[at].kept, Kept::Segmented) {
+            at += 1;
+        }
+        at
+    };
+    &ENGINES[PLACE]
+}
+
 impl EngineInfo {
     /// Makes an empty engine; an option it does not know is an error.
     pub fn create(&self, options: &Options, limits: &Limits) -> Result<Box<dyn Engine>> {
+        self.check(options)?;
+        match self.kept {
+            Kept::Locked(make) => make(options, limits),
+            Kept::Segmented => Err(Error::Option(format!("engine {} works only within an index", self.name))),
+        }
+    }
+
+    /// Whether all options are known; the error names one that is not.
+    pub fn check(&self, options: &Options) -> Result<()> {
         if let Some(unknown) = options.keys().find(|name| !self.options.contains(&name.as_str())) {
             let known = if self.options.is_empty() { "none".into() } else { self.options.join(", ") };
             return Err(Error::Option(format!(
@@ -104,12 +140,12 @@ impl EngineInfo {
                 self.name
             )));
         }
-        (self.build)(options, limits)
+        Ok(())
     }
 }
 
 /// An option that is a whole number in a range.
-pub(super) fn whole_number(
+pub(crate) fn whole_number(
     options: &Options,
     name: &str,
     default: usize,

@@ -138,6 +138,40 @@ impl Rows {
         self.ends.push(self.cells.len());
     }
 
+    /// Appends a finished row of others. After an error nothing of it is there.
+    pub fn copy_row(&mut self, other: &Rows, row: usize) -> Result<()> {
+        for cell in other.row(row) {
+            match self.copy_slot(other, cell.slot) {
+                Ok(slot) => self.set(cell.attribute, slot),
+                Err(error) => {
+                    self.abandon_row();
+                    return Err(error);
+                }
+            }
+        }
+        self.finish_row();
+        Ok(())
+    }
+
+    fn copy_slot(&mut self, other: &Rows, slot: Slot) -> Result<Slot> {
+        match slot {
+            Slot::Text { .. } => match other.value(slot) {
+                Value::Text(text) => self.text_slot(text),
+                _ => Ok(slot),
+            },
+            Slot::List(list) => {
+                // Texts are copied first: elements of one list lie side by side.
+                let elements =
+                    other.element_slots(list).iter().map(|element| self.copy_slot(other, *element));
+                let elements: Vec<Slot> = elements.collect::<Result<_>>()?;
+                let mut writer = self.list();
+                elements.into_iter().for_each(|element| writer.push(self, element));
+                writer.finish(self)
+            }
+            simple => Ok(simple),
+        }
+    }
+
     /// Drops what was set since the last finished row.
     pub fn abandon_row(&mut self) {
         self.cells.truncate(self.open_start());
@@ -213,5 +247,33 @@ mod tests {
         assert_eq!(cells(0), [(0, Slot::Int(3)), (7, Slot::Int(2))]);
         assert_eq!(cells(1), [(0, Slot::Int(5))]);
         assert_eq!(cells(2), []);
+    }
+
+    #[test]
+    fn rows_are_copied_with_their_texts_and_lists() {
+        let mut rows = Rows::default();
+        let text = rows.text_slot("other").expect("room");
+        rows.set(AttrId(1), text);
+        rows.finish_row();
+        let mut list = rows.list();
+        for word in ["a", "bc"] {
+            let slot = rows.text_slot(word).expect("room");
+            list.push(&mut rows, slot);
+        }
+        list.push(&mut rows, Slot::Int(7));
+        let list = list.finish(&rows).expect("room");
+        rows.set(AttrId(3), list);
+        rows.set(AttrId(2), Slot::Bool(true));
+        rows.finish_row();
+        let mut copy = Rows::default();
+        for row in [1, 0, 1] {
+            copy.copy_row(&rows, row).expect("room");
+        }
+        assert_eq!(copy.len(), 3);
+        let text = |slot: &Slot| copy.value(*slot).to_string();
+        assert_eq!(text(&copy.row(1)[0].slot), "'other'");
+        let Slot::List(list) = copy.row(2)[0].slot else { unreachable!("a list") };
+        assert_eq!(copy.element_slots(list).iter().map(text).collect::<Vec<_>>(), ["'a'", "'bc'", "7"]);
+        assert_eq!(copy.row(2)[1].slot, Slot::Bool(true));
     }
 }

@@ -86,6 +86,43 @@ impl Normal {
     }
 }
 
+/// Evaluation of one expression by itself, for those that are not in an engine.
+impl Normal {
+    /// Whether the event satisfies it. `memo` is a buffer, reused from call to call.
+    pub fn holds(&self, event: &Event<'_>, memo: &mut Vec<Option<bool>>) -> bool {
+        memo.clear();
+        memo.resize(self.nodes.len(), None);
+        match self.root {
+            Root::Never => false,
+            Root::Always => true,
+            Root::Node(root) => self.node_holds(root, event, memo),
+        }
+    }
+
+    /// A node with several parents is evaluated once: without that, nested XORs would take exponential time.
+    fn node_holds(&self, id: NodeId, event: &Event<'_>, memo: &mut [Option<bool>]) -> bool {
+        if let Some(known) = memo[id as usize] {
+            return known;
+        }
+        let node = self.nodes[id as usize];
+        let holds = match node {
+            Node::Leaf(predicate) => self.predicates[predicate as usize].holds(event),
+            Node::And { .. } => self.children(node).iter().all(|child| self.node_holds(*child, event, memo)),
+            Node::Or { .. } => self.children(node).iter().any(|child| self.node_holds(*child, event, memo)),
+        };
+        memo[id as usize] = Some(holds);
+        holds
+    }
+
+    /// Bytes in use, near enough.
+    pub fn memory(&self) -> usize {
+        self.predicates.iter().map(Predicate::heap).sum::<usize>()
+            + self.predicates.capacity() * size_of::<Predicate>()
+            + self.nodes.capacity() * size_of::<Node>()
+            + self.children.capacity() * size_of::<NodeId>()
+    }
+}
+
 /// What of an attribute's value a predicate looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Over {

@@ -1,45 +1,50 @@
 //! The index: ids and texts in front of an engine, safe to use from many threads.
 //!
+//! A facade with two backings behind it:
+//!
+//! | folder | question it answers |
+//! | --- | --- |
+//! | `locked` | how are subscriptions kept in an engine that changes in place, behind one lock? |
+//! | `segmented` | how are they kept in immutable segments, so that readers never wait? |
+//!
+//! and what both share:
+//!
 //! | file | question it answers |
 //! | --- | --- |
+//! | `backing` | what does the facade ask of a backing? |
 //! | `id` | what is an id, and how do many leave at once? |
-//! | `subscriptions` | who is in the index, in which order? |
-//! | `update` | how do subscriptions come and go, all or none? |
-//! | `parsing` | how are many expressions parsed while others are inserted? |
-//! | `matching` | which subscriptions does this event satisfy, on one thread or many? |
-//! | `observing` | what do past events teach the engine? |
+//! | `source`, `parsing` | how does text become an expression, and how do many at once? |
+//! | `view` | how is an event read and matched against one state of the index? |
+//! | `matches` | what does matching return, and how do threads share the rows? |
 //! | `scoring` | which matches are the best k? |
 //! | `file` | how does an index become bytes and back? |
-//! | `drawing` | what does the engine's structure look like? |
-//!
-//! One lock guards the state: matching reads, updates and observations write. Events are read with a copy of
-//! the schema taken before; if an update adds an attribute in between, the reader is told to read again (see
-//! [`Stale`]), so a match always speaks of one state of the index.
 
-mod drawing;
+mod backing;
 mod file;
 mod id;
-mod matching;
-mod observing;
+mod locked;
+mod matches;
 mod parsing;
 mod scoring;
-mod subscriptions;
-mod update;
+mod segmented;
+mod source;
+mod view;
 
 pub use id::{Id, IdColumn};
-pub use matching::{Matches, Stale};
+pub use matches::{Matches, Stale};
 pub use scoring::EventWeights;
-pub use update::Source;
+pub use source::Source;
+pub use view::View;
 
-use crate::engine::registry::{self, EngineInfo, Options};
-use crate::engine::{Engine, Scratch};
+use crate::engine::registry::{self, EngineInfo, Kept, Options};
 use crate::error::{Error, Result};
-use crate::event::EventSlots;
+use crate::event::Rows;
 use crate::expr::{Expr, Limits, Missing, parse};
 use crate::schema::Schema;
-use parking_lot::{Mutex, RwLock};
+use backing::Backing;
+use locked::Locked;
+use segmented::Segmented;
 use std::sync::Arc;
-use subscriptions::Subscriptions;
 
 /// What an index is made with.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,26 +74,11 @@ impl Default for Settings {
 pub struct Index {
     settings: Settings,
     engine_info: &'static EngineInfo,
-    state: RwLock<State>,
-    /// Scratches not in use; as many are made as threads match at once.
-    idle: Mutex<Vec<MatchScratch>>,
+    backing: Box<dyn Backing>,
 }
 
-/// Everything that updates and observations change.
-struct State {
-    schema: Arc<Schema>,
-    subscriptions: Subscriptions,
-    engine: Box<dyn Engine>,
-}
-
-/// What one thread needs to match.
-struct MatchScratch {
-    slots: EventSlots,
-    engine: Scratch,
-}
-
-/// Bytes in use, by part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Bytes in use, by part. What is mapped from a file counts where it belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUsage {
     /// Ids and the table that finds them.
     pub ids: usize,
@@ -105,9 +95,14 @@ impl Index {
     pub fn new(settings: Settings) -> Result<Index> {
         settings.limits.check()?;
         let engine_info = registry::find(&settings.engine)?;
-        let engine = engine_info.create(&settings.options, &settings.limits)?;
-        let state = State { schema: Arc::default(), subscriptions: Subscriptions::new(), engine };
-        Ok(Index { settings, engine_info, state: RwLock::new(state), idle: Mutex::default() })
+        engine_info.check(&settings.options)?;
+        let backing: Box<dyn Backing> = match engine_info.kept {
+            Kept::Locked(make) => {
+                Box::new(Locked::new(make(&settings.options, &settings.limits)?, &settings))
+            }
+            Kept::Segmented => Box::new(Segmented::new(&settings)?),
+        };
+        Ok(Index { settings, engine_info, backing })
     }
 
     /// What the index was made with.
@@ -122,17 +117,17 @@ impl Index {
 
     /// The attributes expressions refer to, as of now.
     pub fn schema(&self) -> Arc<Schema> {
-        self.state.read().schema.clone()
+        self.pin().schema().clone()
     }
 
     /// As [`Index::schema`], if that needs no waiting for an update to end.
     pub fn try_schema(&self) -> Option<Arc<Schema>> {
-        self.state.try_read().map(|state| state.schema.clone())
+        self.try_pin().map(|view| view.schema().clone())
     }
 
     /// Number of subscriptions.
     pub fn len(&self) -> usize {
-        self.state.read().subscriptions.len()
+        self.backing.len()
     }
 
     /// Whether there is no subscription.
@@ -142,12 +137,12 @@ impl Index {
 
     /// Whether an id is present.
     pub fn contains(&self, id: &Id) -> bool {
-        self.state.read().subscriptions.find(id).is_some()
+        self.backing.contains(id)
     }
 
     /// The text of a subscription.
     pub fn text(&self, id: &Id) -> Result<String> {
-        self.state.read().text(id).map(str::to_owned)
+        self.backing.text(id)
     }
 
     /// The expression of a subscription.
@@ -158,40 +153,62 @@ impl Index {
 
     /// All ids, in order of insertion.
     pub fn ids(&self) -> Vec<Id> {
-        self.state.read().subscriptions.in_order().into_iter().map(|(_, s)| s.id.clone()).collect()
+        self.backing.ids()
+    }
+
+    /// Adds a subscription. Returns whether some event could match it: `false` for a contradiction.
+    pub fn add(&self, id: Id, source: Source) -> Result<bool> {
+        self.backing.add(id, source.parsed(&self.settings.limits)?)
+    }
+
+    /// Adds many subscriptions, or none if one fails; the error names the row. Returns the rows that can never
+    /// match.
+    pub fn add_many(&self, batch: impl IntoIterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
+        self.backing.add_many(&mut batch.into_iter())
+    }
+
+    /// Gives an id another expression; its place in the order of insertion stays. Returns as [`Index::add`] does.
+    pub fn replace(&self, id: &Id, source: Source) -> Result<bool> {
+        self.backing.replace(id, source.parsed(&self.settings.limits)?)
+    }
+
+    /// Removes a subscription.
+    pub fn remove(&self, id: &Id) -> Result<()> {
+        self.backing.remove(id)
+    }
+
+    /// What past events teach: the engine counts all rows and reconsiders its choices, or counts none if they are
+    /// stale. Answers stay as they are.
+    pub fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale> {
+        self.backing.observe_rows(schema, rows)
+    }
+
+    /// Brings everything into the form that matches fastest, and waits for it; matching and updates go on meanwhile.
+    /// For engines that change in place there is nothing to do.
+    pub fn compact(&self) -> Result<()> {
+        self.backing.compact()
     }
 
     /// Bytes in use, near enough.
     pub fn memory(&self) -> MemoryUsage {
-        let state = self.state.read();
-        let (ids, texts) = state.subscriptions.memory();
-        MemoryUsage { ids, texts, attributes: state.schema.memory(), engine: state.engine.memory() }
+        self.backing.memory()
     }
 
     /// The engine's figures.
     pub fn engine_stats(&self) -> Vec<(&'static str, u64)> {
-        self.state.read().engine.stats()
+        self.backing.stats()
+    }
+
+    /// The engine's structure as a graph in DOT, which Graphviz draws. An error if the engine has none.
+    pub fn dot(&self) -> Result<String> {
+        let name = self.engine_name();
+        self.backing
+            .dot(name)
+            .ok_or_else(|| Error::Option(format!("engine {name} has no graph to draw; a_tree has one")))
     }
 
     /// Checks every invariant; for tests.
     pub fn validate(&self) -> Result<()> {
-        let state = self.state.read();
-        state.subscriptions.validate().and_then(|()| state.engine.validate()).map_err(Error::Internal)
-    }
-
-    fn take_scratch(&self, state: &State) -> MatchScratch {
-        let idle = self.idle.lock().pop();
-        idle.unwrap_or_else(|| MatchScratch { slots: EventSlots::default(), engine: state.engine.scratch() })
-    }
-
-    fn give_back(&self, scratch: MatchScratch) {
-        self.idle.lock().push(scratch);
-    }
-}
-
-impl State {
-    fn text(&self, id: &Id) -> Result<&str> {
-        let sub = self.subscriptions.find(id).and_then(|sub| self.subscriptions.get(sub));
-        sub.map(|subscription| &*subscription.text).ok_or_else(|| Error::UnknownId(id.clone()))
+        self.backing.validate().map_err(Error::Internal)
     }
 }

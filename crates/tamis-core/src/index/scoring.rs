@@ -1,10 +1,8 @@
 //! Scores, computed from the expressions as written.
 
-use super::{Id, Index, Stale};
+use super::Id;
 use crate::error::{Error, Result};
-use crate::event::{EventSlots, Rows};
-use crate::expr::{Context, parse};
-use crate::schema::Schema;
+use crate::expr::{Context, Limits, parse};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -27,34 +25,20 @@ impl EventWeights {
     }
 }
 
-impl Index {
-    /// The `k` best matches of a row by score, best first; ties in order of insertion.
-    pub fn top_k(
-        &self,
-        schema: &Schema,
-        rows: &Rows,
-        row: usize,
-        k: usize,
-        weights: &EventWeights,
-    ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
-        let state = self.state.read();
-        state.check(schema)?;
-        let mut slots = EventSlots::default();
-        let event = slots.load(rows, row, schema.len());
-        let context = Context { schema, event: &event, missing: self.settings.missing };
-        let mut scored = Vec::new();
-        for sub in self.match_subs(&state, rows, row) {
-            let Some(subscription) = state.subscriptions.get(sub) else {
-                continue;
-            };
-            match parse(&subscription.text, &self.settings.limits) {
-                Ok(expr) => scored.push((subscription, expr.score(context, |name| weights.get(name)))),
-                Err(error) => return Ok(Err(error.into())),
-            }
-        }
-        // The sort is stable and the matches come in order of insertion, so ties stay in that order.
-        scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        scored.truncate(k);
-        Ok(Ok(scored.into_iter().map(|(subscription, score)| (subscription.id.clone(), score)).collect()))
+/// The `k` best of an event's matches, which come as id and text in order of insertion.
+pub(super) fn best<'t>(
+    matches: impl Iterator<Item = (Id, &'t str)>,
+    k: usize,
+    weights: &EventWeights,
+    context: Context<'_>,
+    limits: &Limits,
+) -> Result<Vec<(Id, f64)>> {
+    let mut scored = Vec::new();
+    for (id, text) in matches {
+        scored.push((id, parse(text, limits)?.score(context, |name| weights.get(name))));
     }
+    // The sort is stable and the matches come in order of insertion, so ties stay in that order.
+    scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    scored.truncate(k);
+    Ok(scored)
 }

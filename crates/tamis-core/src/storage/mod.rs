@@ -18,4 +18,4 @@ mod writer;
 pub(crate) use array::Array;
 pub(crate) use mapping::Mapping;
 pub(crate) use sections::{MAGIC, Sections, VERSION};
-pub(crate) use writer::SectionsWriter;
+pub(crate) use writer::{SectionsWriter, Target};

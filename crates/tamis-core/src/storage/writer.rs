@@ -65,15 +65,13 @@ impl<'w> SectionsWriter<'w> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        if cfg!(target_endian = "big") {
-            return Err(Error::other("the format is little-endian, this machine is not"));
-        }
         let table: Vec<u8> = self.table.iter().flat_map(|entry| entry.to_bytes()).collect();
         self.target.write_all(&table)?;
         let mut header = Vec::with_capacity(HEADER);
         header.extend(MAGIC);
         header.extend(VERSION.to_le_bytes());
-        header.extend(ORDER.to_le_bytes());
+        // Elements are written as they lie in memory; where that is another order, this tells.
+        header.extend(ORDER.to_ne_bytes());
         header.extend((self.offset + (self.table.len() * ENTRY) as u64).to_le_bytes());
         header.extend(self.offset.to_le_bytes());
         header.extend((self.table.len() as u64).to_le_bytes());

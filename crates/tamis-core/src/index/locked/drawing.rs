@@ -4,30 +4,18 @@
 //! children to parents, as matching goes; dashed ones are not followed. A node that is somebody's whole expression has
 //! a thick border and says whose.
 
+use super::State;
 use super::subscriptions::Standing;
-use super::{Index, State};
 use crate::engine::{Graph, GraphNode, Part, SubId};
-use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Characters of a line; what is longer is cut.
 const WIDTH: usize = 60;
 
-impl Index {
-    /// The engine's structure as a graph in DOT, which Graphviz draws. An error if the engine has none.
-    pub fn dot(&self) -> Result<String> {
-        let state = self.state.read();
-        let Some(graph) = state.engine.graph() else {
-            let name = self.engine_name();
-            return Err(Error::Option(format!("engine {name} has no graph to draw; a_tree has one")));
-        };
-        Ok(state.dot(self.engine_name(), &graph))
-    }
-}
-
 impl State {
-    fn dot(&self, title: &str, graph: &Graph) -> String {
+    /// The engine's structure as a graph in DOT, which Graphviz draws.
+    pub(super) fn dot(&self, title: &str, graph: &Graph) -> String {
         let mut dot = format!("digraph {title} {{\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n");
         let mut levels: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for (place, node) in graph.nodes.iter().enumerate() {
@@ -107,8 +95,10 @@ mod tests {
     use crate::engine::{Engine, Graph, GraphNode, Part, Scratch, SubId};
     use crate::error::Result;
     use crate::event::Event;
-    use crate::expr::{Node, Normal};
-    use crate::index::{Id, Index, Settings};
+    use crate::expr::{Limits, Node, Normal};
+    use crate::index::backing::Backing;
+    use crate::index::locked::Locked;
+    use crate::index::{Id, Index, Settings, Source};
 
     /// Draws its expressions side by side, with the last child as the access child of an AND.
     #[derive(Default)]
@@ -162,12 +152,12 @@ mod tests {
     }
 
     fn drawn(expressions: &[(Id, &str)]) -> String {
-        let index = Index::new(Settings::default()).expect("an index");
-        index.state.write().engine = Box::new(Drawn::default());
+        let index = Locked::new(Box::new(Drawn::default()), &Settings::default());
         for (id, text) in expressions {
-            index.add(id.clone(), (*text).into()).expect("added");
+            let parsed = Source::from(*text).parsed(&Limits::default()).expect("an expression");
+            index.add(id.clone(), parsed).expect("added");
         }
-        index.dot().expect("a drawing")
+        index.dot("drawn").expect("a drawing")
     }
 
     #[test]
@@ -180,7 +170,7 @@ mod tests {
         ]);
         assert_eq!(
             dot,
-            r#"digraph scan {
+            r#"digraph drawn {
   rankdir=BT;
   node [fontname="Helvetica"];
   n0 [shape=box, label="age >= 18"];
@@ -205,7 +195,7 @@ mod tests {
 
     #[test]
     fn nothing_draws_as_nothing() {
-        assert_eq!(drawn(&[]), "digraph scan {\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n}\n");
+        assert_eq!(drawn(&[]), "digraph drawn {\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n}\n");
     }
 
     #[test]
@@ -217,7 +207,8 @@ mod tests {
 
     #[test]
     fn an_engine_without_a_graph_says_who_has_one() {
-        let index = Index::new(Settings::default()).expect("an index");
+        let settings = Settings { engine: "scan".into(), ..Settings::default() };
+        let index = Index::new(settings).expect("an index");
         let error = index.dot().expect_err("scan has no graph");
         assert_eq!(error.to_string(), "engine scan has no graph to draw; a_tree has one");
     }

@@ -1,56 +1,35 @@
 //! How subscriptions come and go. Whatever fails leaves the index as it was.
 
-use super::parsing::parse_ahead;
 use super::subscriptions::Standing;
-use super::{Id, Index, State};
+use super::{Locked, State};
 use crate::engine::SubId;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Limits, Missing, Normalizer, parse};
+use crate::index::parsing::{Parsed, parse_ahead};
+use crate::index::{Id, Source};
 use std::sync::Arc;
 
-/// An expression on its way into an index.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// Text to be parsed.
-    Text(Box<str>),
-    /// Parsed or built already.
-    Expr(Arc<Expr>),
-}
-
-impl From<&str> for Source {
-    fn from(text: &str) -> Source {
-        Source::Text(text.into())
-    }
-}
-
-impl Index {
-    /// Adds a subscription. Returns whether some event could match it: `false` for a contradiction.
-    pub fn add(&self, id: Id, source: Source) -> Result<bool> {
-        let (text, expr) = self.parsed(source)?;
+impl Locked {
+    pub(super) fn add_parsed(&self, id: Id, (text, expr): Parsed) -> Result<bool> {
         let mut state = self.state.write();
-        let (_, standing) =
-            state.insert(id, text, &expr, &mut Normalizer::default(), self.settings.missing)?;
+        let (_, standing) = state.insert(id, text, &expr, &mut Normalizer::default(), self.missing)?;
         Ok(standing != Standing::Never)
     }
 
-    /// Adds many subscriptions, or none if one fails; the error names the row. Returns the rows that can never
-    /// match.
-    pub fn add_many(&self, batch: impl IntoIterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
+    pub(super) fn add_batch(&self, batch: &mut dyn Iterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
         let mut state = self.state.write();
         let attributes = state.schema.len();
         let mut normalizer = Normalizer::default();
         let mut never = Vec::new();
         let mut added: Vec<SubId> = Vec::new();
-        let batch = batch.into_iter();
         state.subscriptions.reserve(batch.size_hint().0);
         let mut row = 0;
         let outcome = parse_ahead(
             batch,
-            |source| self.parsed(source),
+            |source: Source| source.parsed(&self.limits),
             |id, parsed| {
                 let (text, expr) = parsed?;
-                let (sub, standing) =
-                    state.insert(id, text, &expr, &mut normalizer, self.settings.missing)?;
+                let (sub, standing) = state.insert(id, text, &expr, &mut normalizer, self.missing)?;
                 added.push(sub);
                 if standing == Standing::Never {
                     never.push(row);
@@ -75,37 +54,18 @@ impl Index {
         }
     }
 
-    /// Gives an id another expression; its place in the order of insertion stays. Returns as [`Index::add`] does.
-    pub fn replace(&self, id: &Id, source: Source) -> Result<bool> {
-        let (text, expr) = self.parsed(source)?;
+    pub(super) fn replace_parsed(&self, id: &Id, (text, expr): Parsed) -> Result<bool> {
         let mut state = self.state.write();
         let sub = state.subscriptions.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-        let standing = state.replace(sub, text, &expr, &self.settings.limits, self.settings.missing)?;
+        let standing = state.replace(sub, text, &expr, &self.limits, self.missing)?;
         Ok(standing != Standing::Never)
     }
 
-    /// Removes a subscription.
-    pub fn remove(&self, id: &Id) -> Result<()> {
+    pub(super) fn remove_id(&self, id: &Id) -> Result<()> {
         let mut state = self.state.write();
         let sub = state.subscriptions.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
         state.remove(sub);
         Ok(())
-    }
-
-    /// The text of a source and what it means. A built expression goes through its text, too: what is stored must
-    /// parse again under the limits of this index, whatever limits it was built under.
-    fn parsed(&self, source: Source) -> Result<(Box<str>, Expr)> {
-        let limits = &self.settings.limits;
-        let text = match source {
-            Source::Text(text) => text,
-            Source::Expr(expr) if expr.depth() > limits.max_depth => {
-                let message = format!("the expression nests deeper than max_depth = {}", limits.max_depth);
-                return Err(Error::Expression(message));
-            }
-            Source::Expr(expr) => expr.to_string().into(),
-        };
-        let expr = parse(&text, limits)?;
-        Ok((text, expr))
     }
 }
 

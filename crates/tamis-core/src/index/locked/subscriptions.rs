@@ -1,8 +1,8 @@
 //! Who is in the index: ids, texts, dense numbers, and the order of insertion.
 
-use super::id::{Id, IdColumn};
 use crate::engine::SubId;
 use crate::expr::Root;
+use crate::index::id::{Id, IdColumn};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;

@@ -1,0 +1,54 @@
+//! What the facade asks of those who keep the subscriptions.
+
+use super::parsing::Parsed;
+use super::{EventWeights, Id, Matches, MemoryUsage, Settings, Source, Stale};
+use crate::error::Result;
+use crate::event::Rows;
+use crate::schema::Schema;
+use crate::storage::Target;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Keeps subscriptions and matches events; safe to use from many threads. The public methods of
+/// [`Index`](super::Index) and [`View`](super::View) with the same names say what each does.
+pub(super) trait Backing: Send + Sync {
+    fn pin(&self) -> Box<dyn Pinned + '_>;
+    /// `None` if that would have to wait.
+    fn try_pin(&self) -> Option<Box<dyn Pinned + '_>>;
+
+    fn len(&self) -> usize;
+    fn contains(&self, id: &Id) -> bool;
+    fn text(&self, id: &Id) -> Result<String>;
+    fn ids(&self) -> Vec<Id>;
+
+    fn add(&self, id: Id, parsed: Parsed) -> Result<bool>;
+    fn add_many(&self, batch: &mut dyn Iterator<Item = (Id, Source)>) -> Result<Vec<usize>>;
+    fn replace(&self, id: &Id, parsed: Parsed) -> Result<bool>;
+    fn remove(&self, id: &Id) -> Result<()>;
+    fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale>;
+    fn compact(&self) -> Result<()>;
+
+    /// Writes a file that [`Index::load`](super::Index::load) reads.
+    fn write(&self, settings: &Settings, target: &mut dyn Target) -> std::io::Result<()>;
+
+    fn memory(&self) -> MemoryUsage;
+    fn stats(&self) -> Vec<(&'static str, u64)>;
+    fn validate(&self) -> Result<(), String>;
+    /// `None` if there is nothing to draw.
+    fn dot(&self, title: &str) -> Option<String>;
+}
+
+/// A state of the subscriptions.
+pub(super) trait Pinned: Send + Sync {
+    fn schema(&self) -> &Arc<Schema>;
+    fn match_row(&self, rows: &Rows, row: usize) -> Result<Vec<Id>, Stale>;
+    fn match_rows(&self, rows: &Rows, threads: Option<NonZeroUsize>, ordered: bool)
+    -> Result<Matches, Stale>;
+    fn top_k(
+        &self,
+        rows: &Rows,
+        row: usize,
+        k: usize,
+        weights: &EventWeights,
+    ) -> Result<Result<Vec<(Id, f64)>>, Stale>;
+}

@@ -1,0 +1,133 @@
+//! Matching one event or many, on one thread or many.
+
+use super::{Locked, MatchScratch, State};
+use crate::engine::SubId;
+use crate::error::Result;
+use crate::event::{EventSlots, Rows};
+use crate::expr::Context;
+use crate::index::backing::Pinned;
+use crate::index::matches::in_chunks;
+use crate::index::scoring::best;
+use crate::index::{EventWeights, Id, Matches, Stale};
+use crate::schema::Schema;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Events a worker takes at a time: enough to make the hand-over cheap, few enough to share evenly.
+const CHUNK: usize = 64;
+
+/// What a stretch of rows matched.
+#[derive(Default)]
+struct Found {
+    /// Where each row's matches end in `subs`.
+    ends: Vec<usize>,
+    subs: Vec<SubId>,
+}
+
+/// The schema of one moment; stale once it grew.
+pub(super) struct LockedView<'l> {
+    pub locked: &'l Locked,
+    pub schema: Arc<Schema>,
+}
+
+impl Pinned for LockedView<'_> {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    fn match_row(&self, rows: &Rows, row: usize) -> Result<Vec<Id>, Stale> {
+        let state = self.locked.state.read();
+        state.check(&self.schema)?;
+        let subs = self.locked.match_subs(&state, rows, row);
+        Ok(subs.iter().filter_map(|sub| state.subscriptions.get(*sub)).map(|s| s.id.clone()).collect())
+    }
+
+    fn match_rows(
+        &self,
+        rows: &Rows,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> Result<Matches, Stale> {
+        let state = self.locked.state.read();
+        state.check(&self.schema)?;
+        let found = in_chunks(rows.len(), CHUNK, threads, |range| {
+            self.locked.match_range(&state, rows, range, ordered)
+        });
+        Ok(state.gather(found, rows.len()))
+    }
+
+    fn top_k(
+        &self,
+        rows: &Rows,
+        row: usize,
+        k: usize,
+        weights: &EventWeights,
+    ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
+        let (locked, schema) = (self.locked, &self.schema);
+        let state = locked.state.read();
+        state.check(schema)?;
+        let mut slots = EventSlots::default();
+        let event = slots.load(rows, row, schema.len());
+        let context = Context { schema, event: &event, missing: locked.missing };
+        let subs = locked.match_subs(&state, rows, row);
+        let matches = subs.iter().filter_map(|sub| state.subscriptions.get(*sub));
+        Ok(best(matches.map(|s| (s.id.clone(), &*s.text)), k, weights, context, &locked.limits))
+    }
+}
+
+impl Locked {
+    /// The subscriptions a row matches, in order of insertion.
+    fn match_subs(&self, state: &State, rows: &Rows, row: usize) -> Vec<SubId> {
+        let mut scratch = self.take_scratch(state);
+        let mut subs = Vec::new();
+        state.match_into(rows, row, &mut scratch, &mut subs);
+        self.give_back(scratch);
+        state.subscriptions.sort(&mut subs);
+        subs
+    }
+
+    fn match_range(&self, state: &State, rows: &Rows, range: Range<usize>, ordered: bool) -> Found {
+        let mut scratch = self.take_scratch(state);
+        let mut found = Found::default();
+        for row in range {
+            let start = found.subs.len();
+            state.match_into(rows, row, &mut scratch, &mut found.subs);
+            if ordered {
+                state.subscriptions.sort(&mut found.subs[start..]);
+            }
+            found.ends.push(found.subs.len());
+        }
+        self.give_back(scratch);
+        found
+    }
+}
+
+impl State {
+    /// Whether events read with this schema can be used now.
+    pub(super) fn check(&self, schema: &Schema) -> Result<(), Stale> {
+        if schema.len() == self.schema.len() { Ok(()) } else { Err(Stale) }
+    }
+
+    fn match_into(&self, rows: &Rows, row: usize, scratch: &mut MatchScratch, subs: &mut Vec<SubId>) {
+        let event = scratch.slots.load(rows, row, self.schema.len());
+        self.engine.match_event(&event, &mut scratch.engine, subs);
+        subs.extend(self.subscriptions.always());
+    }
+
+    fn gather(&self, found: Vec<Found>, rows: usize) -> Matches {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        let mut subs = Vec::new();
+        for Found { ends, subs: more } in found {
+            let base = subs.len();
+            offsets.extend(ends.iter().map(|end| (base + end) as i64));
+            if subs.is_empty() {
+                subs = more;
+            } else {
+                subs.extend(more);
+            }
+        }
+        Matches { offsets, ids: self.subscriptions.ids(&subs) }
+    }
+}

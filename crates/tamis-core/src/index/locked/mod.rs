@@ -1,0 +1,272 @@
+//! Subscriptions in an engine that changes in place.
+//!
+//! | file | question it answers |
+//! | --- | --- |
+//! | `subscriptions` | who is in the index, in which order? |
+//! | `update` | how do subscriptions come and go, all or none? |
+//! | `matching` | which subscriptions does this event satisfy? |
+//! | `drawing` | what does the engine's structure look like? |
+//!
+//! One lock guards the state: matching reads, updates and observations write. Events are read with a copy of
+//! the schema taken before; if an update adds an attribute in between, the reader is told to read again (see
+//! [`Stale`]), so a match always speaks of one state of the index.
+
+mod drawing;
+mod matching;
+mod subscriptions;
+mod update;
+
+use super::backing::{Backing, Pinned};
+use super::file::first_format;
+use super::parsing::Parsed;
+use super::{Id, MemoryUsage, Settings, Source, Stale};
+use crate::engine::{Engine, Scratch};
+use crate::error::{Error, Result};
+use crate::event::{EventSlots, Rows};
+use crate::expr::{Limits, Missing};
+use crate::schema::Schema;
+use crate::storage::Target;
+use matching::LockedView;
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+use subscriptions::Subscriptions;
+
+/// See the module's head.
+pub(super) struct Locked {
+    missing: Missing,
+    limits: Limits,
+    state: RwLock<State>,
+    /// Scratches not in use; as many are made as threads match at once.
+    idle: Mutex<Vec<MatchScratch>>,
+}
+
+/// Everything that updates and observations change.
+struct State {
+    schema: Arc<Schema>,
+    subscriptions: Subscriptions,
+    engine: Box<dyn Engine>,
+}
+
+/// What one thread needs to match.
+struct MatchScratch {
+    slots: EventSlots,
+    engine: Scratch,
+}
+
+impl Locked {
+    pub fn new(engine: Box<dyn Engine>, settings: &Settings) -> Locked {
+        let state = State { schema: Arc::default(), subscriptions: Subscriptions::new(), engine };
+        Locked {
+            missing: settings.missing,
+            limits: settings.limits,
+            state: RwLock::new(state),
+            idle: Mutex::default(),
+        }
+    }
+
+    fn take_scratch(&self, state: &State) -> MatchScratch {
+        let idle = self.idle.lock().pop();
+        idle.unwrap_or_else(|| MatchScratch { slots: EventSlots::default(), engine: state.engine.scratch() })
+    }
+
+    fn give_back(&self, scratch: MatchScratch) {
+        self.idle.lock().push(scratch);
+    }
+}
+
+impl Backing for Locked {
+    fn pin(&self) -> Box<dyn Pinned + '_> {
+        Box::new(LockedView { locked: self, schema: self.state.read().schema.clone() })
+    }
+
+    fn try_pin(&self) -> Option<Box<dyn Pinned + '_>> {
+        let schema = self.state.try_read()?.schema.clone();
+        Some(Box::new(LockedView { locked: self, schema }))
+    }
+
+    fn len(&self) -> usize {
+        self.state.read().subscriptions.len()
+    }
+
+    fn contains(&self, id: &Id) -> bool {
+        self.state.read().subscriptions.find(id).is_some()
+    }
+
+    fn text(&self, id: &Id) -> Result<String> {
+        self.state.read().text(id).map(str::to_owned)
+    }
+
+    fn ids(&self) -> Vec<Id> {
+        self.state.read().subscriptions.in_order().into_iter().map(|(_, s)| s.id.clone()).collect()
+    }
+
+    fn add(&self, id: Id, parsed: Parsed) -> Result<bool> {
+        self.add_parsed(id, parsed)
+    }
+
+    fn add_many(&self, batch: &mut dyn Iterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
+        self.add_batch(batch)
+    }
+
+    fn replace(&self, id: &Id, parsed: Parsed) -> Result<bool> {
+        self.replace_parsed(id, parsed)
+    }
+
+    fn remove(&self, id: &Id) -> Result<()> {
+        self.remove_id(id)
+    }
+
+    /// Matching waits meanwhile.
+    fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale> {
+        let mut state = self.state.write();
+        state.check(schema)?;
+        let State { schema, engine, .. } = &mut *state;
+        let mut slots = EventSlots::default();
+        for row in 0..rows.len() {
+            engine.observe(&slots.load(rows, row, schema.len()));
+        }
+        engine.adapt();
+        Ok(())
+    }
+
+    fn compact(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, settings: &Settings, target: &mut dyn Target) -> std::io::Result<()> {
+        let state = self.state.read();
+        let subscriptions = state.subscriptions.in_order();
+        let entries = subscriptions.iter().map(|(_, subscription)| (&subscription.id, &*subscription.text));
+        target.write_all(&first_format::to_bytes(settings, subscriptions.len(), entries))
+    }
+
+    fn memory(&self) -> MemoryUsage {
+        let state = self.state.read();
+        let (ids, texts) = state.subscriptions.memory();
+        MemoryUsage { ids, texts, attributes: state.schema.memory(), engine: state.engine.memory() }
+    }
+
+    fn stats(&self) -> Vec<(&'static str, u64)> {
+        self.state.read().engine.stats()
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        let state = self.state.read();
+        state.subscriptions.validate().and_then(|()| state.engine.validate())
+    }
+
+    fn dot(&self, title: &str) -> Option<String> {
+        let state = self.state.read();
+        let graph = state.engine.graph()?;
+        Some(state.dot(title, &graph))
+    }
+}
+
+impl State {
+    fn text(&self, id: &Id) -> Result<&str> {
+        let sub = self.subscriptions.find(id).and_then(|sub| self.subscriptions.get(sub));
+        sub.map(|subscription| &*subscription.text).ok_or_else(|| Error::UnknownId(id.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Locked;
+    use crate::engine::{Engine, Scratch, SubId};
+    use crate::error::Result;
+    use crate::event::{Event, JsonReader, Rows};
+    use crate::expr::{Limits, Normal};
+    use crate::index::backing::Backing;
+    use crate::index::{Id, Settings, Source, Stale};
+    use crate::schema::{AttrId, Schema};
+    use crate::value::Value;
+
+    /// Tells in its figures what it was told: the sum of `a`, whose number is 0, and how often it adapted.
+    #[derive(Default)]
+    struct Witness {
+        events: u64,
+        sum: u64,
+        adapted: u64,
+    }
+
+    impl Engine for Witness {
+        fn insert(&mut self, _id: SubId, _expression: &Normal) -> Result<()> {
+            Ok(())
+        }
+
+        fn remove(&mut self, _id: SubId) {}
+
+        fn scratch(&self) -> Scratch {
+            Box::new(())
+        }
+
+        fn match_event(&self, _event: &Event<'_>, _scratch: &mut Scratch, _matches: &mut Vec<SubId>) {}
+
+        fn observe(&mut self, event: &Event<'_>) {
+            self.events += 1;
+            if let Value::Int(a) = event.value(AttrId(0)) {
+                self.sum += a as u64;
+            }
+        }
+
+        fn adapt(&mut self) {
+            self.adapted += 1;
+        }
+
+        fn validate(&self) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn memory(&self) -> usize {
+            0
+        }
+
+        fn stats(&self) -> Vec<(&'static str, u64)> {
+            vec![("events", self.events), ("sum", self.sum), ("adapted", self.adapted)]
+        }
+    }
+
+    fn add(index: &Locked, id: i64, text: &str) {
+        let parsed = Source::from(text).parsed(&Limits::default()).expect("an expression");
+        index.add(Id::from(id), parsed).expect("added");
+    }
+
+    fn witnessed() -> Locked {
+        let index = Locked::new(Box::new(Witness::default()), &Settings::default());
+        add(&index, 1, "a > 1");
+        index
+    }
+
+    fn told(index: &Locked) -> Vec<u64> {
+        index.stats().into_iter().map(|(_, figure)| figure).collect()
+    }
+
+    fn read(events: &[&str], schema: &Schema) -> Rows {
+        let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
+        for event in events {
+            reader.read(event.as_bytes(), schema, &mut rows).expect("valid JSON");
+        }
+        rows
+    }
+
+    #[test]
+    fn the_engine_sees_every_event_and_adapts_once_a_batch() {
+        let index = witnessed();
+        let schema = index.pin().schema().clone();
+        let rows = read(&[r#"{"a": 5}"#, r#"{"b": 7}"#, r#"{"a": 30}"#], &schema);
+        index.observe_rows(&schema, &rows).expect("a fresh schema");
+        assert_eq!(told(&index), [3, 35, 1]);
+        index.observe_rows(&schema, &rows).expect("a fresh schema");
+        assert_eq!(told(&index), [6, 70, 2]);
+    }
+
+    #[test]
+    fn stale_rows_are_not_seen() {
+        let index = witnessed();
+        let old = index.pin().schema().clone();
+        let rows = read(&[r#"{"a": 5, "b": 7}"#], &old);
+        add(&index, 2, "b > 1");
+        assert_eq!(index.observe_rows(&old, &rows), Err(Stale));
+        assert_eq!(told(&index), [0, 0, 0]);
+    }
+}

@@ -1,0 +1,111 @@
+//! The thread that merges segments: started when there is something to do, ended when there is nothing.
+
+use super::Shared;
+use crate::error::Result;
+use parking_lot::{Mutex, MutexGuard};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What is known of the thread.
+#[derive(Default)]
+pub(super) struct Background {
+    state: Mutex<State>,
+    /// Held while segments are merged, by the thread or by whoever waits for a compaction.
+    merging: Mutex<()>,
+    /// Why merging ended for good: a damaged file, or a fault in tamis itself. Answers and updates go on without.
+    fault: Mutex<Option<String>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The process whose thread runs; after a fork the child has not got it.
+    running: Option<u32>,
+    /// Enough events were observed to build everything anew.
+    observed: bool,
+}
+
+enum Job {
+    Merge,
+    Everything,
+}
+
+impl Background {
+    /// One merge at a time.
+    pub fn alone(&self) -> MutexGuard<'_, ()> {
+        self.merging.lock()
+    }
+
+    pub fn fault(&self) -> Option<String> {
+        self.fault.lock().clone()
+    }
+
+    pub fn fail(&self, fault: String) {
+        self.fault.lock().get_or_insert(fault);
+    }
+}
+
+impl Shared {
+    /// Has the thread look whether there is something to do. Called after every change.
+    pub fn wake(self: &Arc<Shared>) {
+        self.start(false);
+    }
+
+    /// Has the thread build everything anew.
+    pub fn wake_for_observed(self: &Arc<Shared>) {
+        self.start(true);
+    }
+
+    fn start(self: &Arc<Shared>, observed: bool) {
+        let mut state = self.background.state.lock();
+        state.observed |= observed;
+        // A thread that runs looks again, under this lock, before it ends.
+        if state.running == Some(std::process::id()) || self.job(&state).is_none() {
+            return;
+        }
+        let shared = self.clone();
+        let thread = std::thread::Builder::new().name("tamis-merge".into());
+        // Without a thread the next change tries again.
+        if thread.spawn(move || shared.work()).is_ok() {
+            state.running = Some(std::process::id());
+        }
+    }
+
+    fn job(&self, state: &State) -> Option<Job> {
+        if self.stopped.load(Ordering::Relaxed) || self.background.fault().is_some() {
+            return None;
+        }
+        if state.observed {
+            return Some(Job::Everything);
+        }
+        (!self.plan(&self.snapshot(), &[]).is_empty()).then_some(Job::Merge)
+    }
+
+    fn work(self: Arc<Shared>) {
+        loop {
+            let job = {
+                let mut state = self.background.state.lock();
+                let Some(job) = self.job(&state) else {
+                    state.running = None;
+                    return;
+                };
+                state.observed &= !matches!(job, Job::Everything);
+                job
+            };
+            let done = catch_unwind(AssertUnwindSafe(|| self.do_job(job)));
+            match done {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => self.background.fail(error.to_string()),
+                // A snapshot takes its place whole, so nothing is half done.
+                Err(_) => self.background.fail("a fault in tamis itself ended it".into()),
+            }
+        }
+    }
+
+    fn do_job(self: &Arc<Shared>, job: Job) -> Result<()> {
+        match job {
+            Job::Merge => self.merge(|next| self.plan(next, &[])).map(drop),
+            Job::Everything => self.compact(),
+        }
+    }
+}

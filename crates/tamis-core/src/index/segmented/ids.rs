@@ -1,0 +1,256 @@
+//! The ids of a segment, by local number, and the table that finds the number of an id.
+//!
+//! The table is open addressing with linear probing over a power of two of places. A place holds a local number plus
+//! one, or 0. The hash is part of the file format: for an integer the finalizer of splitmix64, for a string xxh3-64;
+//! the first place is its lowest bits.
+
+use super::strings::{Strings, StringsBuilder, slice};
+use crate::index::Id;
+use crate::storage::{Array, Sections, SectionsWriter};
+use smol_str::SmolStr;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Tags of the sections.
+const KINDS: u32 = 1;
+const INTS: u32 = 2;
+const TEXTS: u32 = 3; // and 4
+const TABLE: u32 = 5;
+
+/// What `kinds` holds.
+const INT: u8 = 0;
+const TEXT: u8 = 1;
+
+/// See the module's head. Whatever a file holds, no access panics or runs on.
+pub(super) struct Ids {
+    /// By number; empty if all are of one kind.
+    kinds: Array<u8>,
+    /// By number, with zeros for strings; empty if all are strings.
+    ints: Array<i64>,
+    /// By number, with empty ones for integers; none at all if all are integers.
+    texts: Strings,
+    table: Array<u32>,
+}
+
+/// Ids of a segment, finished or not.
+#[derive(Clone, Copy)]
+struct Slices<'a> {
+    kinds: &'a [u8],
+    ints: &'a [i64],
+    bytes: &'a [u8],
+    offsets: &'a [u64],
+}
+
+impl<'a> Slices<'a> {
+    fn is_text(&self, local: usize) -> bool {
+        match self.kinds.get(local) {
+            Some(kind) => *kind == TEXT,
+            None => self.ints.is_empty(),
+        }
+    }
+
+    fn is(&self, local: usize, id: &Id) -> bool {
+        match id {
+            Id::Int(id) => !self.is_text(local) && self.ints.get(local) == Some(id),
+            Id::Text(id) => self.is_text(local) && slice(self.bytes, self.offsets, local) == id.as_bytes(),
+        }
+    }
+
+    fn hash(&self, local: usize) -> u64 {
+        if self.is_text(local) {
+            xxh3_64(slice(self.bytes, self.offsets, local))
+        } else {
+            mix(self.ints.get(local).copied().unwrap_or(0))
+        }
+    }
+
+    fn find(&self, table: &[u32], id: &Id) -> Option<u32> {
+        let hash = match id {
+            Id::Int(id) => mix(*id),
+            Id::Text(id) => xxh3_64(id.as_bytes()),
+        };
+        // A damaged table may have no empty place: one round is enough.
+        for step in 0..table.len() {
+            let entry = table[place(hash, step, table.len())];
+            let local = entry.checked_sub(1)?;
+            if self.is(local as usize, id) {
+                return Some(local);
+            }
+        }
+        None
+    }
+
+    /// Puts a number that is not in the table into it.
+    fn insert(&self, table: &mut [u32], local: u32) {
+        let hash = self.hash(local as usize);
+        let length = table.len();
+        let empty = (0..length).map(|step| place(hash, step, length)).find(|at| table[*at] == 0);
+        if let Some(empty) = empty {
+            table[empty] = local + 1;
+        }
+    }
+}
+
+fn place(hash: u64, step: usize, places: usize) -> usize {
+    (hash as usize).wrapping_add(step) & (places - 1)
+}
+
+/// The finalizer of splitmix64.
+fn mix(id: i64) -> u64 {
+    let mut hash = id as u64;
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    hash ^ (hash >> 31)
+}
+
+impl Ids {
+    fn slices(&self) -> Slices<'_> {
+        let (bytes, offsets) = self.texts.arrays();
+        Slices { kinds: &self.kinds, ints: &self.ints, bytes, offsets }
+    }
+
+    /// The local number of an id.
+    pub fn find(&self, id: &Id) -> Option<u32> {
+        self.slices().find(&self.table, id)
+    }
+
+    pub fn is_text(&self, local: usize) -> bool {
+        self.slices().is_text(local)
+    }
+
+    /// Whether all are integers or all are strings.
+    pub fn is_uniform(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// An id. What a damaged file does not hold is 0 or an empty string, what is no UTF-8 is replaced.
+    pub fn get(&self, local: usize) -> Id {
+        if self.is_text(local) {
+            Id::Text(SmolStr::new(String::from_utf8_lossy(self.texts.bytes(local))))
+        } else {
+            Id::Int(self.int(local))
+        }
+    }
+
+    pub fn int(&self, local: usize) -> i64 {
+        self.ints.get(local).copied().unwrap_or(0)
+    }
+
+    pub fn ints(&self) -> &[i64] {
+        &self.ints
+    }
+
+    pub fn text_bytes(&self, local: usize) -> &[u8] {
+        self.texts.bytes(local)
+    }
+
+    pub fn memory(&self) -> usize {
+        self.kinds.memory() + self.ints.memory() + self.texts.memory() + self.table.memory()
+    }
+
+    pub fn write(&self, out: &mut SectionsWriter<'_>) {
+        out.put(KINDS, &self.kinds);
+        out.put(INTS, &self.ints);
+        self.texts.write(TEXTS, out);
+        out.put(TABLE, &self.table);
+    }
+
+    pub fn open(len: usize, sections: &Sections) -> Result<Ids, String> {
+        let texts = Strings::open(TEXTS, sections)?;
+        let ids = Ids {
+            kinds: sections.take(KINDS)?,
+            ints: sections.take(INTS)?,
+            texts,
+            table: sections.take(TABLE)?,
+        };
+        let lengths = (ids.kinds.len(), ids.ints.len(), ids.texts.len());
+        if lengths != (0, len, 0) && lengths != (0, 0, len) && lengths != (len, len, len) {
+            return Err(format!("the ids of {len} members are {lengths:?} kinds, integers and strings"));
+        }
+        if !ids.table.len().is_power_of_two() || ids.table.len() <= len {
+            return Err(format!("a table of {} places for {len} ids", ids.table.len()));
+        }
+        Ok(ids)
+    }
+
+    /// Every one of the first `len` numbers is found by its id, and nothing else is in the table.
+    pub fn validate(&self, len: usize) -> Result<(), String> {
+        self.texts.validate()?;
+        if let Some(local) = (0..len).find(|local| self.find(&self.get(*local)) != Some(*local as u32)) {
+            return Err(format!("ids: {} does not lead to its number", self.get(local)));
+        }
+        let held = self.table.iter().filter(|entry| **entry != 0).count();
+        if held != len { Err(format!("ids: {held} numbers in the table of {len} members")) } else { Ok(()) }
+    }
+}
+
+/// Takes ids one by one, each once.
+pub(super) struct IdsBuilder {
+    kinds: Vec<u8>,
+    ints: Vec<i64>,
+    texts: StringsBuilder,
+    text_count: usize,
+    table: Vec<u32>,
+}
+
+impl IdsBuilder {
+    pub fn new() -> IdsBuilder {
+        IdsBuilder {
+            kinds: Vec::new(),
+            ints: Vec::new(),
+            texts: StringsBuilder::new(),
+            text_count: 0,
+            table: vec![0; 2],
+        }
+    }
+
+    fn slices(&self) -> Slices<'_> {
+        Slices {
+            kinds: &self.kinds,
+            ints: &self.ints,
+            bytes: &self.texts.bytes,
+            offsets: &self.texts.offsets,
+        }
+    }
+
+    pub fn contains(&self, id: &Id) -> bool {
+        self.slices().find(&self.table, id).is_some()
+    }
+
+    /// Appends an id that is not there.
+    pub fn push(&mut self, id: &Id) {
+        let (kind, int, text) = match id {
+            Id::Int(id) => (INT, *id, ""),
+            Id::Text(id) => (TEXT, 0, id.as_str()),
+        };
+        self.kinds.push(kind);
+        self.ints.push(int);
+        self.texts.push(text);
+        self.text_count += usize::from(kind == TEXT);
+        // At most two thirds full.
+        if self.kinds.len() * 3 > self.table.len() * 2 {
+            self.table = self.filled_table(self.table.len() * 2);
+        } else {
+            let mut table = std::mem::take(&mut self.table);
+            self.slices().insert(&mut table, self.kinds.len() as u32 - 1);
+            self.table = table;
+        }
+    }
+
+    fn filled_table(&self, places: usize) -> Vec<u32> {
+        let mut table = vec![0; places];
+        let slices = self.slices();
+        (0..self.kinds.len() as u32).for_each(|local| slices.insert(&mut table, local));
+        table
+    }
+
+    pub fn finish(self) -> Ids {
+        let (ints, texts) =
+            (self.text_count < self.kinds.len() || self.kinds.is_empty(), self.text_count > 0);
+        Ids {
+            kinds: if ints && texts { self.kinds } else { Vec::new() }.into(),
+            ints: if ints { self.ints } else { Vec::new() }.into(),
+            texts: if texts { self.texts } else { StringsBuilder::new() }.finish(),
+            table: self.table.into(),
+        }
+    }
+}
