@@ -3,6 +3,7 @@
 mod common;
 
 use common::event::{GivenEvent, write_row};
+use common::folder::Folder;
 use common::generate::{event, expression};
 use common::seeded::{Draw, seed};
 use proptest::prelude::*;
@@ -11,32 +12,6 @@ use tamis_core::Error;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Limits, Missing};
 use tamis_core::index::{Id, Index, Settings};
-
-/// A folder of this test's own, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("tamis-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).expect("a folder");
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn small() -> Index {
     let index = Index::new(Settings::default()).expect("an index");

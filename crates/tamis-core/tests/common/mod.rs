@@ -3,5 +3,6 @@
 
 pub mod abe;
 pub mod event;
+pub mod folder;
 pub mod generate;
 pub mod seeded;

@@ -78,7 +78,7 @@ impl Shared {
         if state.observed {
             return Some(Job::Everything);
         }
-        (!self.plan(&self.snapshot(), &[]).is_empty()).then_some(Job::Merge)
+        (!self.plan(&self.snapshot()).is_empty()).then_some(Job::Merge)
     }
 
     fn work(self: Arc<Shared>) {
@@ -104,7 +104,7 @@ impl Shared {
 
     fn do_job(self: &Arc<Shared>, job: Job) -> Result<()> {
         match job {
-            Job::Merge => self.merge(|next| self.plan(next, &[])).map(drop),
+            Job::Merge => self.merge(|next| self.plan(next)).map(drop),
             Job::Everything => self.compact(),
         }
     }

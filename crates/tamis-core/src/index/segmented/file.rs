@@ -78,6 +78,10 @@ impl Segmented {
         let &[segments, len, next_sequence] = counts.as_slice() else {
             return Err(format!("{} counts", counts.len()));
         };
+        // Nobody adds that many; what follows counts on from there.
+        if next_sequence > 1 << 62 {
+            return Err(format!("{next_sequence} places in the order of insertion"));
+        }
         let mut snapshot = Snapshot { schema: Arc::new(schema), next_sequence, ..Snapshot::default() };
         for group in 1..=segments {
             let group = u32::try_from(group).map_err(|_| format!("{segments} segments"))?;

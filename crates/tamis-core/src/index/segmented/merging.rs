@@ -33,13 +33,21 @@ impl Shared {
     }
 
     /// The segments to be merged next, or the one to be written again; empty if all is well.
-    pub fn plan(&self, snapshot: &Snapshot, busy: &[Arc<Segment>]) -> Vec<Part> {
+    pub fn plan(&self, snapshot: &Snapshot) -> Vec<Part> {
+        self.plan_within(snapshot, &[], usize::MAX)
+    }
+
+    /// As [`Shared::plan`], without segments that are busy and for at most `most` live members.
+    fn plan_within(&self, snapshot: &Snapshot, busy: &[Arc<Segment>], most: usize) -> Vec<Part> {
         let is_free = |part: &&Part| !busy.iter().any(|segment| Arc::ptr_eq(segment, &part.segment));
         let mut parts: Vec<&Part> = snapshot.parts.iter().filter(is_free).collect();
         parts.sort_by_key(|part| part.live());
         let mut chosen: Vec<Part> = Vec::new();
         let mut live = 0;
         for part in &parts {
+            if live + part.live() > most {
+                break;
+            }
             if !chosen.is_empty() && self.class(part.live()) > self.class(live) {
                 if chosen.len() > 1 {
                     break;
@@ -53,7 +61,8 @@ impl Shared {
         if chosen.len() > 1 {
             return chosen;
         }
-        let worn = parts.iter().find(|part| part.dead.count() * 3 > part.segment.len());
+        let is_worn = |part: &&&Part| part.dead.count() * 3 > part.segment.len() && part.live() <= most;
+        let worn = parts.iter().find(is_worn);
         worn.map(|part| Part::clone(part)).into_iter().collect()
     }
 
@@ -62,9 +71,9 @@ impl Shared {
         if next.parts.len() <= CROWDED || self.background.fault().is_some() {
             return;
         }
-        let chosen = self.plan(next, &writing.busy);
-        let live: usize = chosen.iter().map(Part::live).sum();
-        if self.class(live) > 1 {
+        let few = self.options.recent.saturating_mul(self.options.fanout.pow(2));
+        let chosen = self.plan_within(next, &writing.busy, few);
+        if chosen.is_empty() {
             return;
         }
         match self.merged(next, &chosen) {

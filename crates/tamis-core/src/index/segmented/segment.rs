@@ -159,7 +159,7 @@ impl SegmentBuilder {
 
     /// `attributes` is the size of the schema, `sample` are some of the `observed` events.
     pub fn finish(self, attributes: usize, sample: Option<&Rows>, observed: u64) -> Segment {
-        let without_gaps = self.sequences.is_sorted_by(|a, b| a + 1 == *b);
+        let without_gaps = self.sequences.is_sorted_by(|a, b| a.checked_add(1) == Some(*b));
         let kept = if without_gaps { 1 } else { self.sequences.len() };
         let mut sequences = self.sequences;
         sequences.truncate(kept);

@@ -130,7 +130,7 @@ impl Snapshot {
     pub fn push(&mut self, entry: Entry) {
         self.len += 1;
         self.text_ids += usize::from(matches!(entry.id, Id::Text(_)));
-        self.next_sequence = self.next_sequence.max(entry.sequence + 1);
+        self.next_sequence = self.next_sequence.max(entry.sequence.saturating_add(1));
         Arc::make_mut(&mut self.recent).push(Arc::new(entry));
     }
 }

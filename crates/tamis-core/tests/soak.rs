@@ -1,0 +1,198 @@
+//! Readers and writers of one `compiled` index for a while: every answer must be that of a state the index had between
+//! the call and the return. `TAMIS_SOAK_SECONDS` says how long, by default a few seconds.
+
+mod common;
+
+use common::folder::Folder;
+use common::seeded::{Draw, seed};
+use parking_lot::Mutex;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tamis_core::engine::registry::OptionValue;
+use tamis_core::event::{JsonReader, Rows};
+use tamis_core::index::{Id, Index, Settings, Source};
+
+const IDS: usize = 300;
+
+/// Which ids match the event on the left and which the one on the right, each in order of insertion.
+type Answer = [Vec<i64>; 2];
+
+fn fingerprint(answer: &Answer) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    answer.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What the index should hold. Every state has a version, and what it answers is known before it can be seen.
+#[derive(Default)]
+struct Model {
+    /// Ids in order of insertion, and the side each demands.
+    held: Vec<(i64, usize)>,
+}
+
+impl Model {
+    fn place(&self, id: i64) -> Option<usize> {
+        self.held.iter().position(|(known, _)| *known == id)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let on = |side| self.held.iter().filter(|(_, s)| *s == side).map(|(id, _)| *id).collect();
+        fingerprint(&[on(0), on(1)])
+    }
+}
+
+struct Soak {
+    index: Index,
+    model: Mutex<Model>,
+    /// By version: the answer.
+    answers: Mutex<Vec<u64>>,
+    /// The last version whose update has returned.
+    version: AtomicUsize,
+    updates: AtomicU64,
+    matches: AtomicU64,
+    over: AtomicBool,
+}
+
+fn text(side: usize, n: usize) -> String {
+    // Attributes come and go with the number, so that the schema grows, too.
+    format!("side = '{}' and (extra{} is null or extra{} > 0)", ["l", "r"][side], n % 50, n % 50)
+}
+
+impl Soak {
+    /// One update, under the lock that gives it its version.
+    fn update(&self, draw: &mut Draw) {
+        let mut model = self.model.lock();
+        let (id, side, n) = (draw.below(IDS) as i64, draw.below(2), draw.below(1_000));
+        let source = Source::from(text(side, n).as_str());
+        let place = model.place(id);
+        let change: Box<dyn Fn()> = match (draw.below(10), place) {
+            (0, _) => {
+                let fresh: Vec<i64> = (0..30).map(|_| draw.below(IDS) as i64).collect();
+                let mut batch: Vec<i64> = fresh.into_iter().filter(|id| model.place(*id).is_none()).collect();
+                batch.sort_unstable();
+                batch.dedup();
+                model.held.extend(batch.iter().map(|id| (*id, side)));
+                Box::new(move || {
+                    let batch = batch.iter().map(|id| (Id::from(*id), source.clone()));
+                    self.index.add_many(batch).expect("added");
+                })
+            }
+            (_, None) => {
+                model.held.push((id, side));
+                Box::new(move || assert!(self.index.add(Id::from(id), source.clone()).expect("added")))
+            }
+            (1..5, Some(place)) => {
+                model.held[place].1 = side;
+                Box::new(move || assert!(self.index.replace(&Id::from(id), source.clone()).expect("present")))
+            }
+            (_, Some(place)) => {
+                model.held.remove(place);
+                Box::new(move || self.index.remove(&Id::from(id)).expect("present"))
+            }
+        };
+        self.answers.lock().push(model.fingerprint());
+        change();
+        self.version.fetch_add(1, Ordering::SeqCst);
+        self.updates.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn read(&self, threads: usize) {
+        let before = self.version.load(Ordering::SeqCst);
+        let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
+        let view = self.index.pin();
+        for event in [r#"{"side": "l"}"#, r#"{"side": "r"}"#] {
+            reader.read(event.as_bytes(), view.schema(), &mut rows).expect("valid JSON");
+        }
+        let matches = view.match_rows(&rows, NonZeroUsize::new(threads), true).expect("never stale");
+        let of = |row: usize| {
+            let range = matches.offsets[row]..matches.offsets[row + 1];
+            range.map(|at| if let Id::Int(id) = matches.ids.get(at as usize) { id } else { -1 }).collect()
+        };
+        let answer: Answer = [of(0), of(1)];
+        let after = self.version.load(Ordering::SeqCst);
+        let answers = self.answers.lock();
+        // The next one may be visible already, though its call has not returned.
+        let possible = &answers[before..answers.len().min(after + 2)];
+        assert!(
+            possible.contains(&fingerprint(&answer)),
+            "no state from {before} to {after} answers {answer:?}"
+        );
+        self.matches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn while_running(&self, mut work: impl FnMut()) {
+        while !self.over.load(Ordering::Relaxed) {
+            work();
+        }
+    }
+}
+
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    status.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4
+}
+
+#[test]
+fn every_answer_is_that_of_one_state() {
+    let seconds = std::env::var("TAMIS_SOAK_SECONDS").ok().and_then(|given| given.parse().ok()).unwrap_or(4);
+    let seed = seed();
+    println!("TAMIS_SEED={seed}");
+    let folder = Folder::new("soak");
+    let options = [("recent", 8), ("fanout", 2)];
+    let options = options.map(|(name, value)| (name.to_owned(), OptionValue::Int(value)));
+    let settings = Settings { engine: "compiled".into(), options: options.into(), ..Settings::default() };
+    let soak = Soak {
+        index: Index::new(settings).expect("an index"),
+        model: Mutex::default(),
+        answers: Mutex::new(vec![Model::default().fingerprint()]),
+        version: AtomicUsize::new(0),
+        updates: AtomicU64::new(0),
+        matches: AtomicU64::new(0),
+        over: AtomicBool::new(false),
+    };
+    let mut draw = Draw::new(seed);
+    (0..1_000).for_each(|_| soak.update(&mut draw));
+    let (memory, at_start) = (soak.index.memory(), resident());
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let soak = &soak;
+        for writer in 0..2 {
+            let mut draw = Draw::new(seed.wrapping_add(writer + 1));
+            scope.spawn(move || soak.while_running(|| soak.update(&mut draw)));
+        }
+        for reader in 0..2 {
+            scope.spawn(move || soak.while_running(|| soak.read(reader + 1)));
+        }
+        let path = folder.path("soak.tamis");
+        scope.spawn(move || {
+            soak.while_running(|| {
+                soak.index.compact().expect("compacted");
+                soak.index.save(&path).expect("saved");
+                Index::load(&path).expect("a whole file").validate().expect("a sound file");
+                std::thread::sleep(Duration::from_millis(20));
+            });
+        });
+        std::thread::sleep(Duration::from_secs(seconds));
+        soak.over.store(true, Ordering::Relaxed);
+    });
+    let took = start.elapsed().as_secs_f64();
+    soak.index.compact().expect("compacted");
+    soak.index.validate().expect("a sound index");
+    let held: Vec<Id> = soak.model.lock().held.iter().map(|(id, _)| Id::from(*id)).collect();
+    assert_eq!(soak.index.ids(), held);
+    let (updates, matches) = (soak.updates.into_inner(), soak.matches.into_inner());
+    println!(
+        "{took:.1} s: {:.0} updates/s, {:.0} matches/s of two events, {:?}",
+        updates as f64 / took,
+        matches as f64 / took,
+        soak.index.engine_stats()
+    );
+    println!(
+        "memory {memory:?} then, {:?} now; resident {at_start} KiB then, {} KiB now",
+        soak.index.memory(),
+        resident()
+    );
+    assert!(updates > 1_000 && matches > 100);
+}
