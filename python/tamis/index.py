@@ -245,6 +245,22 @@ class Index:
         else:
             self._native.observe(events if isinstance(events, list) else list(events))
 
+    def compact(self) -> None:
+        """Bring everything into the form that matches fastest, and wait for it.
+
+        The engine ``compiled`` keeps expressions in several segments and merges them in the background. This
+        makes one of them now, in the light of the events observed so far. Other threads match and update
+        meanwhile. With other engines there is nothing to do.
+
+        >>> index = Index(engine="compiled")
+        >>> index.add_many({n: f"a = {n}" for n in range(1000)})
+        >>> index.remove(7)
+        >>> index.compact()
+        >>> index.stats()["segments"], index.stats()["dead"]
+        (1, 0)
+        """
+        self._native.compact()
+
     # --- files --------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -254,6 +270,9 @@ class Index:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Index:
         """Read an index from a file.
+
+        The file of a ``compiled`` index is mapped, not read: it opens at once, and processes that open the
+        same file share its memory. It may be replaced, by `save` too, but must not be written to in place.
 
         Raises:
             FileError: The file cannot be read, is damaged, or is no index.

@@ -159,7 +159,7 @@ fn histories() {
     for (at, (recent, fanout)) in [(1, 2), (2, 3), (5, 2), (64, 8)].into_iter().enumerate() {
         let mut draw = Draw::new(seed.wrapping_add(at as u64));
         let (mut tested, mut model) = (index(recent, fanout), Model::default());
-        for round in 0..1_500 {
+        for round in 0..1_000 {
             tested = step(tested, &mut model, &mut draw, &folder, 40);
             tested.validate().expect("a sound index");
             if round % 10 == 0 {
@@ -360,4 +360,44 @@ fn use_all(index: &Index, events: &[GivenEvent]) {
     let _ = index.add_many((0..20).map(|n| (Id::from(n + 200_000), Source::from("c = 3"))));
     let _ = index.compact();
     let _ = index.to_bytes();
+}
+
+/// `cargo test -p tamis-core --test segmented -- --ignored --nocapture figures`
+#[test]
+#[ignore = "measures"]
+fn figures() {
+    const MANY: i64 = 300_000;
+    let folder = Folder::new("figures");
+    let (path, tested) = (folder.path("x.tamis"), index(64, 8));
+    let text = |n: i64| format!("age between {} and {} and country = 'c{}'", n % 60, n % 60 + 10, n % 500);
+    let timed = |what: &str, count: i64, work: &mut dyn FnMut()| {
+        let start = std::time::Instant::now();
+        work();
+        let took = start.elapsed().as_secs_f64();
+        println!("{what}: {:.2} us each, {:.1} ms in all", took * 1e6 / count as f64, took * 1e3);
+    };
+    timed("add_many", MANY, &mut || {
+        let batch = (0..MANY).map(|n| (Id::from(n), Source::from(text(n).as_str())));
+        tested.add_many(batch).expect("added");
+    });
+    timed("pin", 1_000_000, &mut || (0..1_000_000).for_each(|_| drop(std::hint::black_box(tested.pin()))));
+    timed("add", 20_000, &mut || {
+        (MANY..MANY + 20_000).for_each(|n| assert!(tested.add(Id::from(n), text(n).as_str().into()).is_ok()));
+    });
+    timed("remove", 20_000, &mut || {
+        (0..20_000).for_each(|n| assert!(tested.remove(&Id::from(n * 3)).is_ok()));
+    });
+    timed("replace", 20_000, &mut || {
+        (0..20_000)
+            .for_each(|n| assert!(tested.replace(&Id::from(n * 3 + 1), text(n).as_str().into()).is_ok()));
+    });
+    timed("compact", MANY, &mut || tested.compact().expect("compacted"));
+    timed("save", MANY, &mut || tested.save(&path).expect("saved"));
+    timed("load", MANY, &mut || drop(Index::load(&path).expect("loaded")));
+    println!(
+        "{:?} {:?} {}",
+        tested.engine_stats(),
+        tested.memory(),
+        std::fs::metadata(&path).expect("a file").len()
+    );
 }

@@ -12,10 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{ArrowReader, JsonReader, Rows, json_lines};
-use tamis_core::index::{EventWeights, Id, Index, Matches, Settings, Source};
+use tamis_core::index::{EventWeights, Id, Index, Matches, Settings, Source, Stale, View};
 use tamis_core::{Error, Schema};
 
 /// Rows of Arrow data turned into events at a time: what they need stays in the cache.
@@ -34,24 +33,24 @@ pub struct NativeIndex {
 }
 
 impl NativeIndex {
-    /// The schema to read events with. Waiting for it would stop all of Python, so it lets go where it must wait.
-    fn schema(&self, py: Python<'_>) -> Arc<Schema> {
-        self.index.try_schema().unwrap_or_else(|| py.detach(|| self.index.schema()))
+    /// What the index holds now. Waiting for it would stop all of Python, so it lets go where it must wait.
+    fn pin(&self, py: Python<'_>) -> View<'_> {
+        self.index.try_pin().unwrap_or_else(|| py.detach(|| self.index.pin()))
     }
 
-    /// Reads events and uses them; again if the schema grew in between.
+    /// Reads events and uses them; again if the view is stale by then.
     fn with_rows<T: Send>(
         &self,
         py: Python<'_>,
         read: impl Fn(&Schema, &mut Rows) -> PyResult<()>,
-        with: impl Fn(&Schema, &Rows) -> Result<T, tamis_core::index::Stale> + Sync,
+        with: impl Fn(&View<'_>, &Rows) -> Result<T, Stale> + Sync,
     ) -> PyResult<T> {
         let mut rows = Rows::default();
         loop {
-            let schema = self.schema(py);
+            let view = self.pin(py);
             rows.clear();
-            read(&schema, &mut rows)?;
-            if let Ok(result) = py.detach(|| with(&schema, &rows)) {
+            read(view.schema(), &mut rows)?;
+            if let Ok(result) = py.detach(|| with(&view, &rows)) {
                 return Ok(result);
             }
         }
@@ -72,7 +71,7 @@ impl NativeIndex {
         let mut rows = Rows::default();
         // Matching no rows gives the ids their type, which must not depend on whether something matches.
         let mut matches = loop {
-            if let Ok(none) = self.index.match_rows(&self.index.schema(), &rows, threads, ordered) {
+            if let Ok(none) = self.index.pin().match_rows(&rows, threads, ordered) {
                 break none;
             }
         };
@@ -80,13 +79,13 @@ impl NativeIndex {
             let batch = batch.map_err(ArrowFault::Arrow)?;
             let mut start = 0;
             while start < batch.num_rows() {
-                let schema = self.index.schema();
+                let view = self.index.pin();
                 let length = ARROW_ROWS * threads.map_or(1, NonZeroUsize::get).max(8);
                 // A reader prepares all rows it is given, so it is given only those that come next.
                 let next = batch.slice(start, length.min(batch.num_rows() - start));
                 rows.clear();
-                read_batch(&next, &schema, matches.offsets.len() - 1, &mut rows)?;
-                if let Ok(found) = self.index.match_rows(&schema, &rows, threads, ordered) {
+                read_batch(&next, view.schema(), matches.offsets.len() - 1, &mut rows)?;
+                if let Ok(found) = view.match_rows(&rows, threads, ordered) {
                     matches.append(found);
                     start += next.num_rows();
                 }
@@ -284,7 +283,7 @@ impl NativeIndex {
         let ids = self.with_rows(
             py,
             |schema, rows| read_event(event, schema, rows).map_err(|fault| fault.exception(py, None)),
-            |schema, rows| self.index.match_row(schema, rows, 0),
+            |view, rows| view.match_row(rows, 0),
         )?;
         self.ids(py, &ids)
     }
@@ -310,7 +309,7 @@ impl NativeIndex {
         let matches = self.with_rows(
             py,
             |schema, rows| read_events(events, schema, rows),
-            |schema, rows| self.index.match_rows(schema, rows, threads, ordered),
+            |view, rows| view.match_rows(rows, threads, ordered),
         )?;
         NativeMatches::new(matches)
     }
@@ -364,7 +363,7 @@ impl NativeIndex {
         self.with_rows(
             py,
             |schema, rows| read_events(events, schema, rows),
-            |schema, rows| self.index.observe_rows(schema, rows),
+            |view, rows| self.index.observe_rows(view.schema(), rows),
         )
     }
 
@@ -388,7 +387,7 @@ impl NativeIndex {
         let best = self.with_rows(
             py,
             |schema, rows| read_event(event, schema, rows).map_err(|fault| fault.exception(py, None)),
-            |schema, rows| self.index.top_k(schema, rows, 0, k, &event_weights),
+            |view, rows| view.top_k(rows, 0, k, &event_weights),
         )?;
         let best = best.map_err(|error| exception(py, error))?;
         best.iter().map(|(id, score)| Ok((id_to_python(py, id)?, *score))).collect()
@@ -405,6 +404,10 @@ impl NativeIndex {
         let (schema, mut rows) = (expr.schema(), Rows::default());
         read_event(event, &schema, &mut rows).map_err(|fault: Fault| fault.exception(py, None))?;
         explanation_to_python(py, &expr.explain_row(&schema, &rows, 0, self.index.settings().missing))
+    }
+
+    fn compact(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.index.compact()).map_err(|error| exception(py, error))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -436,7 +439,7 @@ impl NativeIndex {
     }
 
     fn attributes(&self, py: Python<'_>) -> Vec<String> {
-        self.schema(py).names().map(str::to_owned).collect()
+        self.pin(py).schema().names().map(str::to_owned).collect()
     }
 
     fn engine_stats(&self, py: Python<'_>) -> Vec<(&'static str, u64)> {
@@ -461,12 +464,12 @@ impl NativeIndex {
     ) -> Result<Matches, Error> {
         let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
         loop {
-            let schema = self.index.schema();
+            let view = self.index.pin();
             rows.clear();
             for (row, line) in lines.iter().enumerate() {
-                reader.read(line, &schema, &mut rows).map_err(|error| error.at_row(row))?;
+                reader.read(line, view.schema(), &mut rows).map_err(|error| error.at_row(row))?;
             }
-            if let Ok(matches) = self.index.match_rows(&schema, &rows, threads, ordered) {
+            if let Ok(matches) = view.match_rows(&rows, threads, ordered) {
                 return Ok(matches);
             }
         }
