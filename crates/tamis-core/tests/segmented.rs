@@ -293,7 +293,7 @@ fn damage_under_fitting_checksums_does_no_harm() {
     let events: Vec<GivenEvent> = (0..3).map(|_| draw.one(&event())).collect();
     let bytes = varied(&mut draw).to_bytes();
     let (mut refused, mut opened) = (0, 0);
-    for _ in 0..3_000 {
+    for _ in 0..600 {
         match Index::from_bytes(&damaged(&bytes, &mut draw)) {
             Err(_) => refused += 1,
             Ok(index) => {
@@ -302,7 +302,7 @@ fn damage_under_fitting_checksums_does_no_harm() {
             }
         }
     }
-    assert!(refused > 100 && opened > 100, "{refused} refused, {opened} opened");
+    assert!(refused > 20 && opened > 20, "{refused} refused, {opened} opened");
 }
 
 /// Changes some bytes of one section, or its length, and makes all checksums fit.
