@@ -98,7 +98,7 @@ pub static ENGINES: &[EngineInfo] = &[
 ];
 
 /// What `auto` stands for.
-pub const AUTO: &str = "scan";
+pub const AUTO: &str = "compiled";
 
 /// The engine with this name.
 pub fn find(name: &str) -> Result<&'static EngineInfo> {
