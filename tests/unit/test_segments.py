@@ -138,6 +138,31 @@ def test_readers_go_on_while_others_compact_and_add() -> None:
     index.validate()
 
 
+def _use(index: Index, pipe: Connection) -> None:
+    index.add("child", "a = 3")
+    index.compact()
+    index.validate()
+    pipe.send((index.match(EVENT), index.stats()["segments"]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+def test_a_child_forked_during_a_merge_uses_its_copy() -> None:
+    index = filled(20_000)
+    # Has everything built anew in the background.
+    index.observe([EVENT])
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    child = context.Process(target=_use, args=(index, there))
+    child.start()
+    try:
+        assert here.poll(60), "the child waits for somebody who is not there"
+        assert here.recv() == ([*expected(3, 20_000), "child"], 1)
+    finally:
+        child.kill()
+        child.join()
+    assert index.match(EVENT) == expected(3, 20_000)
+
+
 def _mapped(path: str) -> dict[str, int]:
     """The figures of this process's mappings of a file, in KiB."""
     figures: dict[str, int] = {}

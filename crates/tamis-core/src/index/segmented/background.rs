@@ -2,7 +2,7 @@
 
 use super::Shared;
 use crate::error::Result;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,8 +11,10 @@ use std::sync::atomic::Ordering;
 #[derive(Default)]
 pub(super) struct Background {
     state: Mutex<State>,
-    /// Held while segments are merged, by the thread or by whoever waits for a compaction.
-    merging: Mutex<()>,
+    /// The process in which segments are being merged, by the thread or by whoever waits for a compaction. Not a lock:
+    /// a child that is forked meanwhile would wait for ever.
+    merging: Mutex<Option<u32>>,
+    merged: Condvar,
     /// Why merging ended for good: a damaged file, or a fault in tamis itself. Answers and updates go on without.
     fault: Mutex<Option<String>>,
 }
@@ -31,9 +33,15 @@ enum Job {
 }
 
 impl Background {
-    /// One merge at a time.
-    pub fn alone(&self) -> MutexGuard<'_, ()> {
-        self.merging.lock()
+    /// Waits until nobody else merges. One merge at a time, until the result is dropped.
+    pub fn alone(&self) -> Alone<'_> {
+        let process = std::process::id();
+        let mut merging = self.merging.lock();
+        while *merging == Some(process) {
+            self.merged.wait(&mut merging);
+        }
+        *merging = Some(process);
+        Alone(self)
     }
 
     pub fn fault(&self) -> Option<String> {
@@ -42,6 +50,16 @@ impl Background {
 
     pub fn fail(&self, fault: String) {
         self.fault.lock().get_or_insert(fault);
+    }
+}
+
+/// The right to merge.
+pub(super) struct Alone<'b>(&'b Background);
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        *self.0.merging.lock() = None;
+        self.0.merged.notify_one();
     }
 }
 
@@ -107,5 +125,38 @@ impl Shared {
             Job::Merge => self.merge(|next| self.plan(next)).map(drop),
             Job::Everything => self.compact(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Segmented;
+    use crate::index::backing::Backing;
+    use crate::index::{Id, Settings, Source};
+
+    #[test]
+    fn without_compaction_everything_else_goes_on() {
+        let index = Segmented::new(&Settings::default()).expect("an index");
+        index.0.background.fail("a reason".into());
+        for n in 0..2_000 {
+            let parsed = Source::from("a = 1").parsed(&index.0.limits).expect("an expression");
+            index.add(Id::from(n), parsed).expect("added");
+        }
+        assert_eq!(index.0.snapshot().parts.len(), 2_000 / 64, "nothing is merged");
+        assert_eq!(index.ids().len(), 2_000);
+        assert_eq!(index.validate(), Err("compaction: a reason".into()));
+        index.0.snapshot().validate().expect("a sound snapshot");
+    }
+
+    /// A child of a fork has the state of its parent's merge, but not its thread.
+    #[test]
+    fn a_merge_in_another_process_is_not_waited_for() {
+        let index = Segmented::new(&Settings::default()).expect("an index");
+        let parsed = Source::from("a = 1").parsed(&index.0.limits).expect("an expression");
+        index.add(Id::from(1), parsed).expect("added");
+        *index.0.background.merging.lock() = Some(std::process::id() + 1);
+        index.0.background.state.lock().running = Some(std::process::id() + 1);
+        index.compact().expect("compacted");
+        assert_eq!(index.0.snapshot().parts.len(), 1);
     }
 }
