@@ -1,4 +1,4 @@
-"""The engine `compiled` from Python: compaction, files that are mapped, threads, processes that share memory."""
+"""The engine `compiled` from Python: compaction, mapped files, threads, processes that share memory."""
 
 from __future__ import annotations
 
