@@ -163,9 +163,11 @@ fn table(bytes: &[u8]) -> Result<Vec<Entry>, String> {
     if version != VERSION {
         return Err(format!("format version {version}; expected {VERSION}"));
     }
-    if xxh3_64(&header[..56]) != u64_at(header, 56) || u32_at(header, 12) != ORDER || u64_at(header, 48) != 0
-    {
+    if xxh3_64(&header[..56]) != u64_at(header, 56) || u64_at(header, 48) != 0 {
         return Err("the header is damaged".into());
+    }
+    if u32_at(header, 12) != ORDER {
+        return Err("written on a machine with another order of bytes: it cannot be mapped here".into());
     }
     let (length, offset, count) = (u64_at(header, 16), u64_at(header, 24), u64_at(header, 32));
     if length != bytes.len() as u64 {
