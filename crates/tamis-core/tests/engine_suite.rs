@@ -284,7 +284,8 @@ const OPTIONS: &[(&str, &[(&str, Setting)])] = &[
     ("a_tree", &[("unique_ids", Off)]),
     ("compiled", &[("recent", Int(1)), ("fanout", Int(2))]),
     ("compiled", &[("recent", Int(3)), ("fanout", Int(2))]),
-    ("compiled", &[("recent", Int(7)), ("fanout", Int(5))]),
+    ("compiled", &[("recent", Int(7)), ("fanout", Int(5)), ("path", Word("together"))]),
+    ("compiled", &[("recent", Int(4)), ("path", Word("one_by_one"))]),
 ];
 
 #[test]

@@ -92,7 +92,7 @@ pub static ENGINES: &[EngineInfo] = &[
         name: "compiled",
         description: "immutable mapped segments and a small delta: what `auto` stands for",
         takes: "all",
-        options: &["fanout", "recent"],
+        options: &["fanout", "path", "recent"],
         kept: Kept::Segmented,
     },
 ];

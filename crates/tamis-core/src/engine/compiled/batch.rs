@@ -70,8 +70,8 @@ pub(super) struct Paths {
     one_by_one: Cost,
     together: Cost,
     calls: AtomicU64,
-    /// 0: by cost, 1: always one by one, 2: always together.
-    forced: AtomicU64,
+    /// Whether there is no choice.
+    forced: Option<bool>,
 }
 
 /// A running mean of nanoseconds an event.
@@ -97,12 +97,16 @@ impl Cost {
 }
 
 impl Paths {
+    /// Without a choice, or with one.
+    pub fn new(forced: Option<bool>) -> Paths {
+        Paths { forced, ..Paths::default() }
+    }
+
     /// Whether the next events go together.
     fn choose(&self, view: &View<'_>, events: usize, most: usize) -> bool {
-        match self.forced.load(Ordering::Relaxed) {
+        match self.forced {
             _ if !view.together => return false,
-            1 => return false,
-            2 => return true,
+            Some(together) => return together,
             _ if events < FEWEST || most < FEWEST => return false,
             _ => {}
         }
@@ -113,11 +117,6 @@ impl Paths {
         }
         let try_the_other = self.calls.fetch_add(1, Ordering::Relaxed) % TRIED_AGAIN == TRIED_AGAIN - 1;
         (together < one_by_one) != try_the_other
-    }
-
-    /// Leaves no choice, or leaves it again.
-    pub fn force(&self, together: Option<bool>) {
-        self.forced.store(together.map_or(0, |together| 1 + u64::from(together)), Ordering::Relaxed);
     }
 
     pub fn match_rows(

@@ -48,6 +48,8 @@ pub(crate) use batch::Batch;
 pub(crate) use matching::CompiledScratch;
 
 use crate::engine::predicates::Predicates;
+use crate::engine::registry::{OptionValue, Options};
+use crate::error::{Error, Result};
 use crate::event::{Event, Rows};
 use crate::expr::{Limits, Normal};
 use crate::storage::{Array, Sections, SectionsWriter};
@@ -62,16 +64,40 @@ use std::ops::Range;
 use textual::Textuals;
 use words::Format;
 
+/// What users choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CompiledOptions {
+    /// Whether many events are matched together, or one by one; `None`: whichever is faster.
+    together: Option<bool>,
+}
+
+impl CompiledOptions {
+    /// Reads the options, which are known ones.
+    pub fn new(options: &Options) -> Result<CompiledOptions> {
+        let together = match options.get("path") {
+            None => None,
+            Some(OptionValue::Text(word)) if word == "auto" => None,
+            Some(OptionValue::Text(word)) if word == "one_by_one" => Some(false),
+            Some(OptionValue::Text(word)) if word == "together" => Some(true),
+            Some(other) => {
+                let message = format!("path is {other}, must be \"auto\", \"one_by_one\" or \"together\"");
+                return Err(Error::Option(message));
+            }
+        };
+        Ok(CompiledOptions { together })
+    }
+}
+
 /// Takes expressions one after another and lays them out.
-#[derive(Default)]
 pub(crate) struct Builder {
+    options: CompiledOptions,
     predicates: Predicates,
     expressions: Expressions,
 }
 
 impl Builder {
-    pub fn new() -> Builder {
-        Builder::default()
+    pub fn new(options: &CompiledOptions) -> Builder {
+        Builder { options: *options, predicates: Predicates::default(), expressions: Expressions::default() }
     }
 
     /// The next expression; the first has number 0.
@@ -86,7 +112,7 @@ impl Builder {
 
     /// Lays everything out for events with so many attributes; `sample` says what they are like.
     pub fn finish(self, attributes: usize, sample: Option<&Rows>) -> Compiled {
-        let Builder { predicates, expressions } = self;
+        let Builder { options, predicates, expressions } = self;
         let mut conditions = Conditions::new(&predicates, attributes);
         let profile = Profile::new(&mut conditions, &predicates, attributes, sample);
         let distinct = predicates.len() as u64;
@@ -139,7 +165,7 @@ impl Builder {
             nodes: layout.nodes.into(),
             arena: layout.arena.into(),
             figures: figures.to_vec().into(),
-            paths: Paths::default(),
+            paths: Paths::new(options.together),
         }
     }
 }
@@ -203,7 +229,7 @@ impl Compiled {
         self.view().match_event(event, scratch, found);
     }
 
-    /// Appends the matches of all rows of a range, which were read with so many attributes.
+    /// Replaces what `found` holds by the matches of all rows of a range, which were read with so many attributes.
     pub fn match_rows(
         &self,
         rows: &Rows,
@@ -212,12 +238,9 @@ impl Compiled {
         scratch: &mut CompiledScratch,
         found: &mut Batch,
     ) {
+        found.ends.clear();
+        found.subs.clear();
         self.paths.match_rows(&self.view(), rows, range, attributes, scratch, found);
-    }
-
-    /// Whether many events are matched together, or one by one; `None`: whichever is faster.
-    pub fn force(&self, together: Option<bool>) {
-        self.paths.force(together);
     }
 
     /// How many numbers were given, those without an expression included.
@@ -267,7 +290,7 @@ impl Compiled {
     }
 
     /// What [`Compiled::write`] wrote, without building anything but the automata of patterns.
-    pub fn open(sections: &Sections, limits: &Limits) -> Result<Compiled, String> {
+    pub fn open(sections: &Sections, options: &CompiledOptions, limits: &Limits) -> Result<Compiled, String> {
         let head: Array<u64> = sections.take(HEAD)?;
         let &[len, attributes, format, everywhere, flags, memos] = head.as_slice() else {
             return Err("the head of a segment is damaged".into());
@@ -289,7 +312,7 @@ impl Compiled {
             nodes: sections.take(NODES)?,
             arena: sections.take(ARENA)?,
             figures: sections.take(FIGURE_TAG)?,
-            paths: Paths::default(),
+            paths: Paths::new(options.together),
             spaces,
         };
         if compiled.dimensions.len() != compiled.spaces.len() || compiled.attributes > compiled.spaces.len() {
@@ -305,13 +328,13 @@ impl Compiled {
     }
 }
 
-/// Tags of the sections.
-const HEAD: u32 = 100;
-const FIGURE_TAG: u32 = 101;
-const ELEMENTS: u32 = 102;
-const DIMENSIONS: u32 = 103;
-const NODES: u32 = 104;
-const ARENA: u32 = 105;
-const SPACES: u32 = 110;
-const TABLE: u32 = 120;
-const TEXTUALS: u32 = 130;
+/// Tags of the sections. Smaller ones belong to the segment around this.
+const HEAD: u32 = 64;
+const FIGURE_TAG: u32 = 65;
+const ELEMENTS: u32 = 66;
+const DIMENSIONS: u32 = 67;
+const NODES: u32 = 68;
+const ARENA: u32 = 69;
+const SPACES: u32 = 70;
+const TABLE: u32 = 80;
+const TEXTUALS: u32 = 90;

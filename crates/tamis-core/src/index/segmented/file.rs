@@ -10,8 +10,8 @@ use super::dead::Dead;
 use super::segment::Segment;
 use super::snapshot::{Entry, Part, Snapshot};
 use super::strings::{Strings, StringsBuilder};
-use crate::engine::compiled::{Builder, Compiled, CompiledOptions, FIRST_TAG};
-use crate::expr::{Normalizer, Root, parse};
+use crate::engine::compiled::CompiledOptions;
+use crate::expr::{Normalizer, parse};
 use crate::index::file::{Reader, Writer};
 use crate::index::{Id, Settings};
 use crate::schema::Schema;
@@ -83,9 +83,10 @@ impl Segmented {
             return Err(format!("{next_sequence} places in the order of insertion"));
         }
         let mut snapshot = Snapshot { schema: Arc::new(schema), next_sequence, ..Snapshot::default() };
+        let options = CompiledOptions::new(&settings.options).map_err(|error| error.to_string())?;
         for group in 1..=segments {
             let group = u32::try_from(group).map_err(|_| format!("{segments} segments"))?;
-            let part = open_part(&sections.group(group), settings, &snapshot.schema)?;
+            let part = open_part(&sections.group(group), &options, settings)?;
             snapshot.len += part.live();
             snapshot.text_ids += part.live_texts();
             snapshot.parts.push(part);
@@ -98,38 +99,12 @@ impl Segmented {
     }
 }
 
-fn open_part(sections: &Sections, settings: &Settings, schema: &Arc<Schema>) -> Result<Part, String> {
-    let segment = Segment::open(sections, |texts| {
-        if sections.has(FIRST_TAG) {
-            Compiled::open(sections, &settings.limits)
-        } else {
-            rebuilt(texts, settings, schema)
-        }
-    })?;
+fn open_part(sections: &Sections, options: &CompiledOptions, settings: &Settings) -> Result<Part, String> {
+    let segment = Segment::open(sections, options, &settings.limits)?;
     let words = sections.take::<u64>(DEAD)?;
     let dead = if words.is_empty() { Dead::default() } else { Dead::from_words(&words, segment.len())? };
     let part = Part { segment: Arc::new(segment), dead };
     if part.live() == 0 { Err("a segment without live members".into()) } else { Ok(part) }
-}
-
-/// Builds the structure of a segment that was written without one.
-fn rebuilt(texts: &Strings, settings: &Settings, schema: &Arc<Schema>) -> Result<Compiled, String> {
-    let options = CompiledOptions::new(&settings.options).map_err(|error| error.to_string())?;
-    let mut builder = Builder::new(&options);
-    let (mut normalizer, mut known) = (Normalizer::default(), schema.clone());
-    for at in 0..texts.len() {
-        let text = texts.get(at).ok_or("a text is not UTF-8")?;
-        let expr = parse(text, &settings.limits).map_err(|error| error.to_string())?;
-        let normal = normalizer.normalize(&expr, &mut known, settings.missing);
-        match normal.root() {
-            Root::Node(_) => builder.add(normal),
-            _ => builder.skip(),
-        }
-    }
-    if known.len() != schema.len() {
-        return Err("an attribute of an expression is unknown".into());
-    }
-    Ok(builder.finish(schema.len(), None))
 }
 
 impl Snapshot {

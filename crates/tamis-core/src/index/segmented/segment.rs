@@ -6,7 +6,7 @@ use super::ids::{Ids, IdsBuilder};
 use super::strings::{Strings, StringsBuilder};
 use crate::engine::compiled::{Builder, Compiled, CompiledOptions};
 use crate::event::Rows;
-use crate::expr::{Normal, Root};
+use crate::expr::{Limits, Normal, Root};
 use crate::index::Id;
 use crate::storage::{Array, Sections, SectionsWriter};
 
@@ -60,13 +60,10 @@ impl Segment {
         self.compiled.write(out);
     }
 
-    /// The segment that a group of sections holds; `compiled` makes its structure.
-    pub fn open(
-        sections: &Sections,
-        compiled: impl FnOnce(&Strings) -> Result<Compiled, String>,
-    ) -> Result<Segment, String> {
+    /// The segment that a group of sections holds.
+    pub fn open(sections: &Sections, options: &CompiledOptions, limits: &Limits) -> Result<Segment, String> {
         let texts = Strings::open(TEXTS, sections)?;
-        let compiled = compiled(&texts)?;
+        let compiled = Compiled::open(sections, options, limits)?;
         let segment = Segment {
             ids: Ids::open(texts.len(), sections)?,
             texts,
