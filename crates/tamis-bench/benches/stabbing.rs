@@ -9,17 +9,16 @@
 //! the quickest of five passes counts: building, `count` over all points, and `stab` over all points, which writes
 //! down every number. The scan answers only a few hundred points; its times are scaled up to all.
 //!
-//! `cargo bench -p tamis-core --bench stabbing -- [--intervals N] [--points N] [--values N] [--length N]
+//! `cargo bench -p tamis-bench --bench stabbing -- [--intervals N] [--points N] [--values N] [--length N]
 //! [--quick] [--json FILE]`
-
-mod workload;
 
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tamis_bench::random::Random;
+use tamis_bench::workload::Answer;
 use tamis_core::space::{IntervalTree, PsStabbing, SegmentTree, Stabbing, StabbingScan};
-use workload::{Answer, Random};
 
 /// One line for each structure; the first looks at every interval and answers for all others.
 const STRUCTURES: &[Structure] = &[

@@ -1,4 +1,4 @@
-//! Workloads that anyone can make again bit for bit, with their right answers.
+//! Conjunctions and arbitrary expressions over small integers, with their right answers.
 //!
 //! | file | workload |
 //! | --- | --- |
@@ -7,56 +7,36 @@
 //!
 //! Every draw comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` pins the result.
 //! The answers come from a typed evaluation here, which shares nothing with the library.
-#![allow(dead_code, reason = "the benchmark and the test use different parts")]
 
 pub mod abe;
 pub mod conj;
 
+use crate::random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-pub struct Random(u64);
-
-impl Random {
-    pub const SEED: u64 = 88_172_645_463_325_252;
-
-    pub fn new() -> Random {
-        Random(Random::SEED)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 11) % bound
-    }
-
-    pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 /// `low <= value <= high`; with `negated`, the value is present and outside.
 #[derive(Clone, Copy)]
 pub struct Predicate {
+    /// Which attribute it looks at.
     pub attribute: u32,
+    /// The smallest value inside.
     pub low: i16,
+    /// The greatest value inside.
     pub high: i16,
+    /// Outside instead of inside.
     pub negated: bool,
 }
 
 impl Predicate {
-    /// `values` holds -1 where the attribute is missing.
+    /// Whether it is true; `values` holds -1 where the attribute is missing.
     pub fn holds(&self, values: &[i16]) -> bool {
         let value = values[self.attribute as usize];
         value >= 0 && ((self.low <= value && value <= self.high) != self.negated)
     }
 
+    /// Appends its text.
     pub fn write(&self, out: &mut String) {
         let Predicate { attribute, low, high, negated } = self;
         let _ = match (low == high, negated) {
@@ -83,8 +63,11 @@ fn tally(matching: impl Iterator<Item = usize>) -> Answer {
 
 /// Subscriptions, numbered from 0, and events.
 pub trait Workload {
+    /// How many attributes there are.
     fn dimensions(&self) -> usize;
+    /// How many subscriptions there are.
     fn len(&self) -> usize;
+    /// The events.
     fn events(&self) -> &[Event];
     /// The text of a subscription.
     fn text(&self, subscription: usize) -> String;
@@ -100,7 +83,18 @@ pub trait Workload {
         values
     }
 
-    /// The right answer for an event.
+    /// Whether there is no subscription.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The numbers of all subscriptions that an event satisfies, in ascending order.
+    fn matching(&self, event: &Event) -> Vec<u32> {
+        let values = self.spread(event);
+        (0..self.len()).filter(|&n| self.holds(n, &values)).map(|n| n as u32).collect()
+    }
+
+    /// The right answer for an event: the tight scan that ratios are quoted against.
     fn answer(&self, event: &Event) -> Answer {
         let values = self.spread(event);
         tally((0..self.len()).filter(|&subscription| self.holds(subscription, &values)))

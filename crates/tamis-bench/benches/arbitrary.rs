@@ -9,20 +9,18 @@
 //! option changed at a time, at a tenth of the size, because each is built anew. Engines given by `--engine` run
 //! instead, in the full table unless `--only` says otherwise.
 //!
-//! `cargo bench -p tamis-core --bench arbitrary -- [--subs N] [--variant-subs N] [--events N] [--passes N]
+//! `cargo bench -p tamis-bench --bench arbitrary -- [--subs N] [--variant-subs N] [--events N] [--passes N]
 //! [--engine NAME[,option=VALUE]...]... [--only full|variants] [--quick] [--json FILE]`
-
-mod workload;
 
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
+use tamis_bench::workload::abe::Abe;
+use tamis_bench::workload::{self, Answer, Event, Workload};
 use tamis_core::engine::registry::{OptionValue, Options};
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
-use workload::abe::Abe;
-use workload::{Answer, Event, Workload};
 
 const DIMENSIONS: u64 = 1_000;
 /// Events the tight scan is timed on: one takes a second at a million expressions.

@@ -4,20 +4,18 @@
 //! knows this workload only, and answers every event first; an engine that disagrees ends the run. Engines are then
 //! timed through the whole index, on one thread, from the JSON text of an event to the ids, quickest of three passes (`--passes`).
 //!
-//! `cargo bench -p tamis-core --bench conjunctions -- [--subs N] [--engine NAME[,option=N]...]... [--observe]
+//! `cargo bench -p tamis-bench --bench conjunctions -- [--subs N] [--engine NAME[,option=N]...]... [--observe]
 //! [--passes N] [--only dense|sparse] [--quick] [--json FILE]`
-
-mod workload;
 
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
+use tamis_bench::workload::conj::Conj;
+use tamis_bench::workload::{self, Answer, Workload};
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
-use workload::conj::Conj;
-use workload::{Answer, Workload};
 
 /// Events the tight scan is timed on; it answers all of them.
 const SCANNED: usize = 20;

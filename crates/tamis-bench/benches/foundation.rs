@@ -7,23 +7,21 @@
 //!
 //! Before anything is timed, the answers are compared with those of the workload; a wrong one ends the run.
 //!
-//! `cargo bench -p tamis-core --bench foundation -- [--subs N] [--quick] [--json FILE] [--dump FOLDER]`
-
-mod workload;
+//! `cargo bench -p tamis-bench --bench foundation -- [--subs N] [--quick] [--json FILE] [--dump FOLDER]`
 
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tamis_bench::workload::abe::Abe;
+use tamis_bench::workload::conj::Conj;
+use tamis_bench::workload::{self, Workload};
 use tamis_core::Schema;
 use tamis_core::engine::SubId;
 use tamis_core::engine::registry::{self, Options};
 use tamis_core::event::{Event, EventSlots, JsonReader, Rows};
 use tamis_core::expr::{Limits, Missing, Node, NodeId, Normal, Normalizer, Root, parse};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
-use workload::Workload;
-use workload::abe::Abe;
-use workload::conj::Conj;
 
 /// Events matched per pass, and passes of which the quickest counts.
 const EVENTS: usize = 5;

@@ -3,15 +3,13 @@
 //! Words are random, three to eight letters long; a text has about 100 bytes. Answers are compared before anything is
 //! timed, and a wrong one ends the run. Then, on one thread, the quickest of five passes over all texts counts.
 //!
-//! `cargo bench -p tamis-core --bench patterns -- [--quick]`
-
-mod workload;
+//! `cargo bench -p tamis-bench --bench patterns -- [--quick]`
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
+use tamis_bench::random::Random;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Matches, Settings, Source};
-use workload::Random;
 
 const TEXTS: usize = 200;
 const PASSES: usize = 5;

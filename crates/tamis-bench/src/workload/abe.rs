@@ -1,7 +1,8 @@
 //! Arbitrary expressions of three levels: 40% AND, 40% OR, 10% NOT, 5% XOR, 5% XNOR. Predicates and subexpressions
 //! are drawn again with skewed repetition: a predicate stands in about 18 places, a subexpression in about 4.
 
-use super::{Answer, CARDINALITY, Event, Predicate, Random, Workload, draw_events, tally};
+use super::{Answer, CARDINALITY, Event, Predicate, Workload, draw_events, tally};
+use crate::random::Random;
 
 /// A node, with negation already pushed to the predicates.
 enum Node {
@@ -18,6 +19,7 @@ enum Wording {
     Part,
 }
 
+/// Expressions over `dimensions` attributes.
 pub struct Abe {
     dimensions: u64,
     events: Vec<Event>,
@@ -43,6 +45,7 @@ const CHILDREN: u64 = 4;
 const POOL: usize = 2_000;
 
 impl Abe {
+    /// Draws all of it.
     pub fn new(subscriptions: usize, dimensions: u64) -> Abe {
         let mut random = Random::new();
         let events = draw_events(&mut random, EVENTS, dimensions, PAIRS);
@@ -143,6 +146,11 @@ impl Abe {
 
     /// As [`Workload::answer`], but with every node evaluated once: children come before parents.
     pub fn answer_once(&self, event: &Event) -> Answer {
+        tally(self.matching(event).into_iter().map(|subscription| subscription as usize))
+    }
+
+    /// By node, whether it is true.
+    fn truths(&self, event: &Event) -> Vec<bool> {
         let values = self.spread(event);
         let mut holds: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -153,8 +161,7 @@ impl Abe {
             };
             holds.push(held);
         }
-        let matching = (0..self.len()).filter(|&subscription| holds[self.roots[subscription] as usize]);
-        tally(matching)
+        holds
     }
 
     fn node_holds(&self, node: u32, values: &[i16]) -> bool {
@@ -183,6 +190,11 @@ impl Workload for Abe {
         let mut text = String::new();
         self.write(self.roots[subscription], &mut text);
         text
+    }
+
+    fn matching(&self, event: &Event) -> Vec<u32> {
+        let holds = self.truths(event);
+        (0..).zip(&self.roots).filter(|(_, root)| holds[**root as usize]).map(|(n, _)| n).collect()
     }
 
     fn holds(&self, subscription: usize, values: &[i16]) -> bool {

@@ -1,8 +1,10 @@
 //! Conjunctions of three to seven predicates, five on average. Each is drawn around one of the events, so an event
 //! matches about one in a thousand of all, and a few by chance.
 
-use super::{CARDINALITY, Event, Predicate, Random, Workload, draw_events};
+use super::{CARDINALITY, Event, Predicate, Workload, draw_events};
+use crate::random::Random;
 
+/// Conjunctions over `dimensions` attributes.
 pub struct Conj {
     dimensions: usize,
     events: Vec<Event>,
@@ -18,6 +20,7 @@ const EQUALITIES: u64 = 20;
 const REACH: u64 = 40;
 
 impl Conj {
+    /// Draws all of it.
     pub fn new(subscriptions: usize, dimensions: u64) -> Conj {
         let mut random = Random::new();
         let events = draw_events(&mut random, EVENTS, dimensions, PAIRS);

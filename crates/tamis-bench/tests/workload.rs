@@ -1,14 +1,11 @@
 //! The benchmark's workloads: the same bytes on every machine, and answers that every engine gives.
 
-#[path = "../benches/workload/mod.rs"]
-mod workload;
-
+use tamis_bench::workload::abe::Abe;
+use tamis_bench::workload::conj::Conj;
+use tamis_bench::workload::{Workload, json};
 use tamis_core::Error;
 use tamis_core::engine::registry::ENGINES;
 use tamis_core::index::{Id, Index, Settings};
-use workload::abe::Abe;
-use workload::conj::Conj;
-use workload::{Workload, json};
 use xxhash_rust::xxh3::Xxh3;
 
 fn check(workload: &dyn Workload) {
