@@ -25,7 +25,7 @@ build: ## Compile the core and install it into .venv
 lint: ## Check formatting, lints and types
 	@$(DEV) lint
 
-bench: ## Run the benchmarks
+bench: ## Compare all engines and their rivals (ARGS=--help says how)
 	@$(DEV) bench $(ARGS)
 
 licenses: ## Check the licences of all dependencies

@@ -215,10 +215,13 @@ def lint(args: Sequence[str] = ()) -> None:
 
 
 def bench(args: Sequence[str] = ()) -> None:
-    """Run the benchmarks (arguments go to cargo bench)."""
-    setup()
-    # The binding is an extension module: it holds no benchmark and does not link as a program.
-    step("benchmarks", ["cargo", "bench", "--workspace", "--exclude", "tamis-python", "--locked", *args])
+    """Compare all engines and their rivals (bench --help says how)."""
+    if "--bench" in args:
+        setup()
+        return step("benchmark", ["cargo", "bench", "-p", "tamis-bench", "--locked", *args])
+    # What runs nothing needs no core.
+    setup() if {"-h", "--help", "--docs", "--list"} & {*args} else build()
+    step("benchmarks", [tool("python"), "tools/bench.py", *args])
 
 
 def licenses(args: Sequence[str] = ()) -> None:

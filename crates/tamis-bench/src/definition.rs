@@ -47,6 +47,9 @@ pub struct CaseDefinition {
     /// Small enough to be run from Python too.
     #[serde(default)]
     pub python: bool,
+    /// Drawn in the picture.
+    #[serde(default)]
+    pub picture: bool,
     /// What all events match in all, where known.
     pub expected: Option<Totals>,
 }

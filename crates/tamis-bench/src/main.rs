@@ -19,7 +19,7 @@ use tamis_bench::measure::{Patience, measure};
 use tamis_bench::report;
 
 const THOROUGH: Patience = Patience {
-    checking: Duration::from_secs(20),
+    checking: Duration::from_secs(8),
     pass: Duration::from_millis(300),
     timing: Duration::from_secs(1),
     passes: 3,
@@ -139,14 +139,16 @@ fn run(definition: &Definition, case: &CaseDefinition, arguments: &Arguments) ->
     let found = totals(&answers);
     if arguments.expect {
         eprintln!("{title}: expected = {{ matches = {}, sum = {} }}", found.matches, found.sum);
-        return report::case(definition, case, found, None, Vec::new());
+        return report::case(definition, case, found, None, None, Vec::new());
     }
     if let Some(expected) = case.expected.filter(|expected| *expected != found) {
         println!("{}", report::changed(&title, expected, found));
         exit(1);
     }
-    if let Some(folder) = arguments.write.as_ref().filter(|_| case.python) {
-        let folder = folder.join(title.replace(' ', "-"));
+    let written = title.replace(' ', "-");
+    let write = arguments.write.as_ref().filter(|_| case.python);
+    if let Some(folder) = write {
+        let folder = folder.join(&written);
         drawn
             .write(&answers, &folder)
             .unwrap_or_else(|error| fail(&format!("{}: {error}", folder.display())));
@@ -178,7 +180,7 @@ fn run(definition: &Definition, case: &CaseDefinition, arguments: &Arguments) ->
         }
         reading = reading.or(built.reading());
     }
-    report::case(definition, case, found, reading, figures)
+    report::case(definition, case, found, write.map(|_| written.as_str()), reading, figures)
 }
 
 /// The yardstick always competes: the tight scan where there is one, `scan` elsewhere.

@@ -7,11 +7,12 @@ use crate::measure::{Timing, Timings, Wrong};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A case and everything that was measured on it.
+/// A case and everything that was measured on it; `written` is the folder that holds it for others.
 pub fn case(
     definition: &Definition,
     case: &CaseDefinition,
     totals: Totals,
+    written: Option<&str>,
     reading: Option<Duration>,
     competitors: Vec<Value>,
 ) -> Value {
@@ -25,7 +26,8 @@ pub fn case(
         "seed": case.seed,
         "matches": totals.matches,
         "sum": totals.sum,
-        "python": case.python,
+        "picture": case.picture,
+        "written": written,
         "reading_json_microseconds_per_event": micros,
         "competitors": competitors,
     })

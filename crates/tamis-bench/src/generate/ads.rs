@@ -62,8 +62,8 @@ impl Parameters {
     }
 
     fn countries(&self, random: &mut Random) -> String {
-        // Half of the campaigns name few countries, the others up to all that may be listed.
-        let most = if random.percent(50) { 5 } else { self.listed };
+        // Most campaigns name few countries, the others up to all that may be listed.
+        let most = if random.percent(70) { 5 } else { self.listed };
         let count = random.between(1, most) as usize;
         quoted(&random.distinct(count, |random| self.country(random)))
     }
@@ -75,20 +75,20 @@ impl Parameters {
 
     fn campaign(&self, random: &mut Random) -> String {
         let mut parts = vec![format!("country in ({})", self.countries(random))];
-        if random.percent(50) {
+        if random.percent(60) {
             parts.push(format!("device = '{}'", random.pick(DEVICES)));
         }
-        if random.percent(30) {
+        if random.percent(40) {
             parts.push(format!("os = '{}'", random.pick(SYSTEMS)));
         }
-        if random.percent(70) {
+        if random.percent(80) {
             let youngest = random.between(13, 55);
-            parts.push(format!("age between {youngest} and {}", youngest + random.between(4, 30)));
+            parts.push(format!("age between {youngest} and {}", youngest + random.between(4, 20)));
         }
-        if random.percent(60) {
-            parts.push(self.wants(1, 12, random));
+        if random.percent(75) {
+            parts.push(self.wants(1, 8, random));
         }
-        if random.percent(25) {
+        if random.percent(30) {
             let language = random.pick(LANGUAGES);
             parts.push(format!("({} or language = '{language}' and hour < 12)", self.wants(1, 4, random)));
         }

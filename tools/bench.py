@@ -1,0 +1,89 @@
+"""Runs the benchmarks: `python3 dev.py bench`, or `make bench`.
+
+Every workload in `benchmarks/` is drawn and answered by the Rust runner (`crates/tamis-bench`), which
+compares every engine with a yardstick; small cases are then run from Python as well. Nothing is printed about
+a workload until every answer on it was right. A wrong answer is all that is printed, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarking import pages, record, rivals, runner, tables
+from benchmarking.record import Case, Run
+
+
+def arguments(given: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python3 dev.py bench",
+        description="Compare every engine, and its rivals, on the workloads in benchmarks/. Answers are "
+        "checked before anything is timed. `--bench NAME [-- OPTIONS]` runs one of the special benchmarks "
+        "in crates/tamis-bench/benches instead: foundation, conjunctions, arbitrary, patterns, stabbing.",
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes and short times: does it run?")
+    parser.add_argument("--only", metavar="NAME,...", help="these workloads only (see --list)")
+    parser.add_argument("--engines", metavar="NAME,...", help="these competitors only, and the yardstick")
+    parser.add_argument("--subscriptions", metavar="N", type=int, help="every workload in this size")
+    parser.add_argument("--no-python", action="store_true", help="leave out what is measured from Python")
+    parser.add_argument("--list", action="store_true", help="say which workloads there are, and end")
+    parser.add_argument(
+        "--docs",
+        action="store_true",
+        help="run nothing: put the last complete run into the record, docs/benchmarks.md and its picture",
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, help=f"default: {record.shown(record.LATEST)}")
+    parser.add_argument("--profile", default="release", help="cargo's profile for the runner")
+    return parser.parse_args(given)
+
+
+def main(given: list[str] | None = None) -> int:
+    options = arguments(given)
+    if options.docs:
+        return pages.refresh()
+    cargo = runner.Runner(
+        profile=options.profile,
+        engines=options.engines,
+        quick=options.quick,
+        subscriptions=options.subscriptions,
+    )
+    try:
+        names = cargo.workloads(options.only)
+        if options.list:
+            for name, title in names.items():
+                print(f"{name:14} {title}")
+            return 0
+        cases = measure(cargo, list(names), options)
+    except runner.WrongAnswer as wrong:
+        print(wrong)
+        return 1
+    except runner.RunnerFailed as failed:
+        return failed.code
+    run = Run(machine=record.machine(), is_complete=cargo.is_complete, cases=cases)
+    output = options.output or (record.QUICK if options.quick else record.LATEST)
+    record.write(run, output)
+    print(f"written to {record.shown(output)}")
+    return 0
+
+
+def measure(cargo: runner.Runner, names: list[str], options: argparse.Namespace) -> list[Case]:
+    """Run workload by workload, and print each as soon as all its answers are known to be right."""
+    found: list[Case] = []
+    print(record.machine())
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="tamis-bench-") as folder:
+            cases = cargo.run(name, Path(folder))
+            for case in cases:
+                if case.written and not options.no_python:
+                    rivals.compete(case, Path(folder) / case.written, is_quick=options.quick)
+                case.written = None
+        for case in cases:
+            tables.show(case)
+        found += cases
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

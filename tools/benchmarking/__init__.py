@@ -1,0 +1,11 @@
+"""The parts of `tools/bench.py`.
+
+| file | question it answers |
+| --- | --- |
+| `record` | what is known about a run, and how is it kept? |
+| `runner` | how is the Rust runner called? |
+| `rivals` | how fast is Python alone, and tamis from Python? |
+| `tables` | how is a case shown in a terminal and in Markdown? |
+| `picture` | how is a run drawn? |
+| `pages` | how do figures get into the documentation? |
+"""
