@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarking import pages, record, rivals, runner, tables
-from benchmarking.record import Case, Run
+from benchmarking.record import Run
 
 
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
@@ -35,7 +35,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
         help="run nothing: put the last complete run into the record, docs/benchmarks.md and its picture",
     )
     parser.add_argument("--output", metavar="FILE", type=Path, help=f"default: {record.shown(record.LATEST)}")
-    parser.add_argument("--profile", default="release", help="cargo's profile for the runner")
+    parser.add_argument("--runner", metavar="FILE", type=Path, help="a runner that cargo has built already")
     return parser.parse_args(given)
 
 
@@ -44,7 +44,7 @@ def main(given: list[str] | None = None) -> int:
     if options.docs:
         return pages.refresh()
     cargo = runner.Runner(
-        profile=options.profile,
+        binary=options.runner,
         engines=options.engines,
         quick=options.quick,
         subscriptions=options.subscriptions,
@@ -55,23 +55,19 @@ def main(given: list[str] | None = None) -> int:
             for name, title in names.items():
                 print(f"{name:14} {title}")
             return 0
-        cases = measure(cargo, list(names), options)
+        return measure(cargo, list(names), options)
     except runner.WrongAnswer as wrong:
         print(wrong)
         return 1
     except runner.RunnerFailed as failed:
         return failed.code
-    run = Run(machine=record.machine(), is_complete=cargo.is_complete, cases=cases)
+
+
+def measure(cargo: runner.Runner, names: list[str], options: argparse.Namespace) -> int:
+    """Run workload by workload; print and write each as soon as all its answers are known to be right."""
+    run = Run(machine=record.machine(), is_complete=cargo.is_complete)
     output = options.output or (record.QUICK if options.quick else record.LATEST)
-    record.write(run, output)
-    print(f"written to {record.shown(output)}")
-    return 0
-
-
-def measure(cargo: runner.Runner, names: list[str], options: argparse.Namespace) -> list[Case]:
-    """Run workload by workload, and print each as soon as all its answers are known to be right."""
-    found: list[Case] = []
-    print(record.machine())
+    print(run.machine)
     for name in names:
         with tempfile.TemporaryDirectory(prefix="tamis-bench-") as folder:
             cases = cargo.run(name, Path(folder))
@@ -81,8 +77,10 @@ def measure(cargo: runner.Runner, names: list[str], options: argparse.Namespace)
                 case.written = None
         for case in cases:
             tables.show(case)
-        found += cases
-    return found
+        run.cases += cases
+        record.write(run, output)
+    print(f"written to {record.shown(output)}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A run as a picture: one panel a case, one bar a competitor, the time of an event on a logarithmic scale.
 
-Written by hand as SVG. It brings its own white ground, as all our pictures do, so that dark pages show it too.
+Written by hand as SVG. It brings its own white ground, as all our pictures do, so dark pages show it too.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ class RunnerFailed(Exception):
 class Runner:
     """How the runner is called."""
 
-    profile: str
+    # Built already; otherwise cargo builds it.
+    binary: Path | None
     engines: str | None
     quick: bool
     subscriptions: int | None
@@ -51,17 +52,9 @@ class Runner:
         return [case_from(case) for case in json.loads(self._call(*command))]
 
     def _call(self, *options: str) -> str:
-        command = [
-            "cargo",
-            "run",
-            "--quiet",
-            "--locked",
-            "--profile",
-            self.profile,
-            "-p",
-            "tamis-bench",
-            "--",
-        ]
+        command = ["cargo", "run", "--quiet", "--locked", "--release", "-p", "tamis-bench", "--"]
+        if self.binary:
+            command = [str(self.binary)]
         # Progress goes to standard error, and so straight to the terminal.
         done = subprocess.run([*command, *options], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         if done.returncode == 1:

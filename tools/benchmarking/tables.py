@@ -7,8 +7,8 @@ from rich.table import Table
 
 from benchmarking.record import Case, Competitor, FromPython
 
-# What ratios are made of, then one call for each event; how much faster than the yardstick, how much slower than the
-# fastest; what it took to build and to keep.
+# What ratios are made of, then one call for each event; how much faster than the yardstick, how much slower
+# than the fastest; what it took to build and to keep.
 HEADINGS = ("competitor", "us/event", "one by one", "speed-up", "to fastest", "build s", "B/sub")
 
 
@@ -122,12 +122,13 @@ def markdown_from_python(cases: list[Case]) -> str:
     measured = [(case, case.from_python) for case in cases if case.from_python]
     if not measured:
         return ""
-    ways = [(way.name, way.threads) for way in measured[0][1].ways]
+    ways = list(dict.fromkeys((way.name, way.threads) for _, python in measured for way in python.ways))
     names = [f"`{name}`" + (f", {threads} threads" if threads > 1 else "") for name, threads in ways]
     rows = [("case", "engine", "core, one by one", *names), ("---", "---", *["---:"] * (len(ways) + 1))]
     for case, python in measured:
         core = next(c for c in case.competitors if c.name == python.engine)
-        rates = [per_second(way.microseconds_per_event) for way in python.ways]
+        micros = {(way.name, way.threads): way.microseconds_per_event for way in python.ways}
+        rates = [per_second(micros.get(way)) for way in ways]
         rows.append((case.name, f"`{python.engine}`", per_second(core.one), *rates))
     intro = "Events a second, with the engine that was quickest in the core:"
     return f"### From Python\n\n{intro}\n\n{lines(rows)}"
