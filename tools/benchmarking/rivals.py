@@ -149,7 +149,7 @@ def call_all_ways(written: Written, engine: str, patience: Patience) -> list[Way
 
 
 def as_table(events: list[dict[str, Any]]) -> pa.Table | None:
-    """The events as columns; None if there are so many attributes that nobody would keep a column for each."""
+    """The events as columns; None if there are more attributes than anybody would keep columns for."""
     names = dict.fromkeys(name for event in events for name in event)
     if len(names) > MOST_COLUMNS:
         return None

@@ -91,9 +91,8 @@ fn main() {
     let known: Vec<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
     check_names("--only", arguments.only.as_deref(), &known);
     check_names("--engines", arguments.engines.as_deref(), &competitor::names());
-    definitions.retain(|definition| {
-        arguments.only.as_ref().is_none_or(|only| only.iter().any(|name| *name == definition.name))
-    });
+    definitions
+        .retain(|definition| arguments.only.as_ref().is_none_or(|only| only.contains(&definition.name)));
     if arguments.list {
         definitions.iter().for_each(|definition| println!("{}\t{}", definition.name, definition.title));
         return;
