@@ -218,9 +218,11 @@ def bench(args: Sequence[str] = ()) -> None:
     """Compare all engines and their rivals (bench --help says how)."""
     if "--bench" in args:
         setup()
-        return step("benchmark", ["cargo", "bench", "-p", "tamis-bench", "--locked", *args])
+        step("benchmark", ["cargo", "bench", "-p", "tamis-bench", "--locked", *args])
+        return
     # What runs nothing needs no core.
-    setup() if {"-h", "--help", "--docs", "--list"} & {*args} else build()
+    prepare = setup if {"-h", "--help", "--docs", "--list"} & {*args} else build
+    prepare()
     step("benchmarks", [tool("python"), "tools/bench.py", *args])
 
 

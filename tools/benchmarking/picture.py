@@ -13,9 +13,9 @@ from benchmarking.record import Case, Competitor, Run
 from benchmarking.tables import number
 
 COLUMNS = 2
-PANEL_WIDTH = 520
-# Within a panel: the names of competitors, the bars, the figures behind them.
-NAMES, BARS, FIGURES = 96, 320, 104
+# The names of competitors, the bars, the figures behind them.
+NAMES, BARS, FIGURES = 96, 310, 154
+PANEL_WIDTH = NAMES + BARS + FIGURES
 ROW, HEAD, FOOT = 19, 40, 34
 MARGIN, TITLE = 20, 66
 
@@ -43,7 +43,9 @@ def draw(run: Run) -> str:
             f'  <rect x="0.5" y="0.5" width="{width - 1}" height="{bottom - 1}" rx="8" '
             f'fill="{GROUND}" stroke="#d0d7de"/>',
             f'  <text x="{MARGIN}" y="30" font-size="17" font-weight="bold">'
-            "Time to match one event, on one thread</text>",
+            "Time to match one event, on one thread"
+            f'<tspan dx="12" font-size="12" font-weight="normal" fill="{FAINT}">logarithmic scale; '
+            "in brackets: how many times faster than the yardstick</tspan></text>",
             legend(MARGIN, 50),
             *parts,
             "</svg>\n",
@@ -62,7 +64,7 @@ def legend(x: int, y: int) -> str:
     entries = [
         (FASTEST, "fastest", 80),
         (OURS, "tamis", 70),
-        (YARDSTICK, "yardstick: evaluates every rule", 205),
+        (YARDSTICK, "yardstick: evaluates every rule", 222),
         (OTHERS, "other systems", 110),
     ]
     for colour, text, width in entries:
@@ -117,6 +119,14 @@ def axis(power: int) -> str:
     return f"{10 ** (power - 3)} ms" if power < 6 else f"{10 ** (power - 6)} s"
 
 
+def duration(micros: float) -> str:
+    """A time with three digits."""
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if micros >= size:
+            return f"{number(micros / size)} {unit}"
+    return f"{number(micros)} µs"
+
+
 def bar(case: Case, competitor: Competitor, x: int, y: int, left: int, at: Callable[[float], float]) -> str:
     name = f'    <text x="{left - 6}" y="{y + 13}" text-anchor="end">{escape(competitor.name)}</text>'
     if competitor.micros is None:
@@ -126,9 +136,9 @@ def bar(case: Case, competitor: Competitor, x: int, y: int, left: int, at: Calla
         )
     end = max(at(competitor.micros), left + 1)
     ratio = (case.yardstick.micros or 0.0) / competitor.micros
-    figure = f"{number(competitor.micros)} µs"
+    figure = duration(competitor.micros)
     if competitor is not case.yardstick:
-        figure += f" ({number(ratio)}x)"
+        figure += f" ({number(ratio)}x)" if ratio >= 1 else f" ({number(1 / ratio)}x slower)"
     mark = ""
     behind = end
     if competitor.many is not None and competitor.one is not None:
