@@ -35,7 +35,7 @@ pub struct CaseDefinition {
     pub subscriptions: usize,
     /// How many events.
     pub events: usize,
-    /// Where chance starts.
+    /// Where chance starts. The typed workloads of [`crate::workload`] always start from the default.
     #[serde(default = "default_seed")]
     pub seed: u64,
     /// Parameters that differ from the definition's.
