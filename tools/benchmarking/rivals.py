@@ -180,8 +180,8 @@ def check(written: Written, who: str, event: int, found: list[int]) -> None:
 
 
 def share(seconds: float, cost: float, events: int) -> int:
-    """How many events fit into a time; three at least, if there are as many."""
-    return min(events, max(3, int(seconds / cost)))
+    """How many events fit into a time; ten at least, as in the runner, if there are as many."""
+    return min(events, max(10, int(seconds / cost)))
 
 
 def median(call: Callable[[], object], events: int, patience: Patience) -> tuple[float, int]:

@@ -8,6 +8,9 @@ use crate::case::Answers;
 use crate::competitor::Competitor;
 use std::time::{Duration, Instant};
 
+/// Events that even the slowest competes on: fewer would say more about the events than about the competitor.
+const FEWEST: usize = 10;
+
 /// How much time a measurement may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
@@ -61,8 +64,9 @@ pub fn measure(
     patience: Patience,
 ) -> Result<Timings, Wrong> {
     let cost = cost(competitor, answers.len());
-    let within =
-        |time: Duration| ((time.as_secs_f64() / cost) as usize).clamp(answers.len().min(3), answers.len());
+    let within = |time: Duration| {
+        ((time.as_secs_f64() / cost) as usize).clamp(answers.len().min(FEWEST), answers.len())
+    };
     let checked = within(patience.checking);
     for (event, right) in answers.iter().enumerate().take(checked) {
         compare(event, &competitor.numbers(event), right)?;
