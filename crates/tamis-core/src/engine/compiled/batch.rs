@@ -11,7 +11,7 @@
 
 use super::conditions::{Check, Complex};
 use super::lanes::{BLOCK, Lane};
-use super::layout::{NO_TEST, nodes_of_level};
+use super::layout::nodes_of_level;
 use super::matching::{CompiledScratch, Events, FlatRows, Located, MemoEvent, Table, View, Walk, load, size};
 use super::words::{Format, format};
 use crate::event::{EventSlots, Rows};
@@ -579,7 +579,7 @@ impl Together<'_, '_> {
         for event in members(here) {
             let space = |dimension: u32| self.events.located[event].spaces()[dimension as usize];
             let second = second.map_or(0, |(dimension, _)| space(dimension));
-            self.walk.table(view, at, space(first.0), second, event as u32, &mut self.found[event]);
+            self.walk.table::<WIDE>(view, at, space(first.0), second, event as u32, &mut self.found[event]);
         }
         self.walk.read_rows::<WIDE>(self.events, self.found);
     }
@@ -629,7 +629,8 @@ impl Together<'_, '_> {
         let view = self.masks.view;
         let row = &view.arena[start..end];
         let mut at = 1;
-        while at < row.len() && row[at] != NO_TEST {
+        let filler = Format::always(view.dimensions.len());
+        while at < row.len() && (WIDE || row[at] != filler) {
             left = self.masks.word(format::<WIDE>(), load::<WIDE>(row, at), left);
             if is_empty(left) {
                 return;

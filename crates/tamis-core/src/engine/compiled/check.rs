@@ -3,7 +3,7 @@
 use super::conditions::{Check, Complex};
 use super::cover::REPEATED;
 use super::lanes::{BLOCK, Lane};
-use super::layout::{NO_TEST, nodes_of_level};
+use super::layout::nodes_of_level;
 use super::matching::{FlatRows, Table, View, starts_words};
 use super::words::Format;
 
@@ -146,7 +146,8 @@ impl<'a> Reader<'_, 'a> {
         let target = self.words(start, end - start)?[0];
         let mut tests = Vec::new();
         let mut at = start + 1;
-        while at < end && self.words(at, 1)?[0] != NO_TEST {
+        let filler = Format::always(self.view.dimensions.len());
+        while at < end && (self.view.format.is_wide() || self.words(at, 1)?[0] != filler) {
             tests.push(self.test(self.word(at)?)?);
             at += self.view.format.size();
         }

@@ -8,7 +8,7 @@
 //! This generalizes the access predicate of PSTHash, the pivot of OpIndex and A-Tree's propagation on demand.
 
 use super::conditions::Condition;
-use crate::engine::predicates::{PredId, Predicates};
+use crate::engine::predicates::Predicates;
 use crate::expr::{Node, Normal, Root};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -22,10 +22,6 @@ pub(super) struct Part(u32);
 const PROGRAM: u32 = 1 << 31;
 
 impl Part {
-    pub fn predicate(id: PredId) -> Part {
-        Part(id.0)
-    }
-
     fn program(number: u32) -> Part {
         Part(number | PROGRAM)
     }

@@ -4,13 +4,8 @@
 //! four bytes, whichever the number of spaces needs. Sixteen comparisons are a handful of vector instructions, which
 //! every 64-bit processor of the x86 family has; elsewhere a plain loop does the same.
 
-use super::matching::{Located, Row};
-
 /// How many intervals a block has.
 pub(super) const BLOCK: usize = 16;
-
-/// How many rows ahead memory is asked for.
-pub(super) const ROWS_AHEAD: usize = 12;
 
 /// How many bytes an end takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,7 +104,6 @@ fn word(bytes: [u8; 4]) -> u32 {
     reason = "vector instructions count as unsafe; these are part of every x86-64 processor"
 )]
 mod vector {
-    use super::{Located, Row};
     use std::arch::x86_64::*;
 
     #[inline(always)]
@@ -125,68 +119,6 @@ mod vector {
             // SAFETY: an address inside the slice, and a prefetch reads nothing anyway.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) }
         }
-    }
-
-    /// Finds the rows whose tests all hold, and leaves in `rows` those with tests that this cannot do: all of them on a
-    /// processor without gathers.
-    ///
-    /// A row is a target and seven tests in four bytes, all ones where there is no test.
-    pub fn rows_holding(arena: &[u32], events: &[Located], rows: &mut Vec<Row>, hits: &mut Vec<(u32, u32)>) {
-        if std::arch::is_x86_feature_detected!("avx2")
-            && events.iter().all(|event| !event.spaces().is_empty())
-        {
-            // SAFETY: the processor has AVX2.
-            unsafe { gather_rows(arena, events, rows, hits) }
-        }
-    }
-
-    #[target_feature(enable = "avx2")]
-    fn gather_rows(arena: &[u32], events: &[Located], rows: &mut Vec<Row>, hits: &mut Vec<(u32, u32)>) {
-        let (mut kept, mut left) = (0, 0);
-        hits.resize(hits.len().max(rows.len()), (0, 0));
-        let (bytes, ones) = (_mm256_set1_epi32(0xff), _mm256_set1_epi32(-1));
-        let zero = _mm256_setzero_si256();
-        for at in 0..rows.len() {
-            if let Some(ahead) = rows.get(at + super::ROWS_AHEAD) {
-                prefetch(arena, ahead.start as usize);
-            }
-            let here = rows[at];
-            let row: Option<&[u32; 8]> = arena[here.start as usize..here.end as usize].try_into().ok();
-            let Some(row) = row else {
-                rows[left] = here;
-                left += 1;
-                continue;
-            };
-            let spaces = events[here.event as usize].spaces();
-            let words: __m256i = bytemuck::cast(*row);
-            let dimension = _mm256_srli_epi32::<17>(words);
-            // Marks of complex tests, and no test, lead nowhere.
-            let place = _mm256_min_epu32(dimension, _mm256_set1_epi32(spaces.len() as i32 - 1));
-            // SAFETY: every place is inside `spaces`.
-            let space = unsafe { _mm256_i32gather_epi32::<4>(spaces.as_ptr().cast(), place) };
-            let low = _mm256_and_si256(_mm256_srli_epi32::<8>(words), bytes);
-            let above = _mm256_sub_epi32(space, low);
-            let width = _mm256_sub_epi32(_mm256_and_si256(words, bytes), low);
-            let inside = _mm256_cmpeq_epi32(_mm256_min_epu32(above, width), above);
-            let outside = _mm256_srai_epi32::<31>(_mm256_slli_epi32::<15>(words));
-            let missing = _mm256_and_si256(outside, _mm256_cmpeq_epi32(space, zero));
-            let holds = _mm256_andnot_si256(missing, _mm256_xor_si256(inside, outside));
-            let none = _mm256_cmpeq_epi32(words, ones);
-            let complex = _mm256_andnot_si256(none, _mm256_cmpeq_epi32(dimension, _mm256_set1_epi32(0x7fff)));
-            let mask = |lanes: __m256i| _mm256_movemask_ps(_mm256_castsi256_ps(lanes));
-            // The first is the target.
-            let all = (mask(_mm256_or_si256(holds, none)) | mask(complex) | 1) == 0xff;
-            if mask(complex) & !1 != 0 {
-                rows[left] = here;
-                left += usize::from(all);
-                continue;
-            }
-            // Which ones hold cannot be foreseen: written anyway, kept if it does.
-            hits[kept] = (here.event, row[0]);
-            kept += usize::from(all);
-        }
-        hits.truncate(kept);
-        rows.truncate(left);
     }
 
     #[inline(always)]
@@ -239,13 +171,13 @@ mod vector {
 }
 
 #[cfg(target_arch = "x86_64")]
-use vector::{bytes_containing, halves_containing, words_containing};
+pub(super) use vector::prefetch;
 #[cfg(target_arch = "x86_64")]
-pub(super) use vector::{prefetch, rows_holding};
+use vector::{bytes_containing, halves_containing, words_containing};
 
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "elsewhere, and for comparison in the test"))]
 mod plain {
-    use super::{BLOCK, Lane, Located, Row};
+    use super::{BLOCK, Lane};
 
     fn containing(lane: Lane, block: &[u32], value: u32) -> u32 {
         (0..BLOCK).fold(0, |bits, at| {
@@ -255,14 +187,6 @@ mod plain {
     }
 
     pub fn prefetch(_words: &[u32], _at: usize) {}
-
-    pub fn rows_holding(
-        _arena: &[u32],
-        _events: &[Located],
-        _rows: &mut Vec<Row>,
-        _hits: &mut Vec<(u32, u32)>,
-    ) {
-    }
 
     pub fn bytes_containing(block: &[u32], value: u8) -> u32 {
         containing(Lane::One, block, u32::from(value))
@@ -278,9 +202,9 @@ mod plain {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-use plain::{bytes_containing, halves_containing, words_containing};
+pub(super) use plain::prefetch;
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use plain::{prefetch, rows_holding};
+use plain::{bytes_containing, halves_containing, words_containing};
 
 #[cfg(test)]
 mod tests {

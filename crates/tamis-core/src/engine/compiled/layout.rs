@@ -70,11 +70,9 @@ pub(super) const SAME_LENGTH: u32 = 0;
 pub(super) const SHORT_STARTS: u32 = 1;
 pub(super) const LONG_STARTS: u32 = 2;
 
-/// Fills up rows of the same length. No test looks like this: the mark of complex ones, but outside.
-pub(super) const NO_TEST: u32 = u32::MAX;
-
-/// Rows with tests in four bytes that are at most this long all get this length: a vector's worth, half a cache line.
-const ROW: usize = 8;
+/// Rows with tests in four bytes that are at most this long all get this length, half a cache line, filled up with
+/// tests that always hold.
+pub(super) const ROW: usize = 8;
 
 /// What the layout makes.
 pub(super) struct Layout {
@@ -204,6 +202,9 @@ pub(super) fn write(
 /// Four bytes a word if nearly all tests fit.
 fn choose_format(conditions: &Conditions, alternatives: &Alternatives, complex: usize) -> Format {
     let narrow = Format::Narrow;
+    if !narrow.holds(conditions.spaces.len() as u32, 0) {
+        return Format::Wide;
+    }
     let (mut tests, mut too_large) = (0_usize, 0_usize);
     let mut distinct = vec![false; conditions.conditions.len()];
     for part in (0..alternatives.len()).flat_map(|number| alternatives.parts(number)) {
@@ -311,10 +312,9 @@ impl Writer<'_> {
         let size = self.layout.format.size();
         let length = |entry: &Entry| 1 + (entry.len as usize - skipped) * size;
         let longest = entries.iter().map(length).max().unwrap_or(1);
-        let shortest = entries.iter().map(length).min().unwrap_or(1);
         let total: usize = entries.iter().map(length).sum();
         let same = match longest {
-            _ if longest == shortest && longest <= 2 => longest,
+            1 => 1,
             0..=ROW if !self.layout.format.is_wide() => ROW,
             _ => 0,
         };
@@ -339,13 +339,14 @@ impl Writer<'_> {
             }
             _ => self.layout.arena.extend(starts),
         }
+        let always = Format::always(self.spaces.len());
         for entry in entries {
             self.layout.arena.push(entry.target);
             for at in self.tests_of(entry).skip(skipped) {
                 self.push_word(self.tests[at]);
             }
             let filled = length(entry);
-            self.layout.arena.extend((filled..same).map(|_| NO_TEST));
+            self.layout.arena.extend((filled..same).map(|_| always));
         }
         (kind, same)
     }

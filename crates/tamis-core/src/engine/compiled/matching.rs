@@ -2,11 +2,11 @@
 
 use super::conditions::{Check, Complex, UNSHARED};
 use super::cover::REPEATED;
-use super::lanes::{BLOCK, Lane, ROWS_AHEAD, prefetch, rows_holding};
-use super::layout::{Dimension, LONG_STARTS, NO_TEST, SAME_LENGTH, SHORT_STARTS, nodes_of_level};
+use super::lanes::{BLOCK, Lane, prefetch};
+use super::layout::{Dimension, LONG_STARTS, ROW, SAME_LENGTH, SHORT_STARTS, nodes_of_level};
 use super::spaces::SpacesView;
 use super::textual::Textuals;
-use super::words::{Format, format};
+use super::words::{Format, format, is_complex, may_hold, may_hold_wide};
 use crate::engine::patterns::PatternScratch;
 use crate::event::{Event, Slot};
 
@@ -60,7 +60,8 @@ impl Located {
         event: &Event<'_>,
         attributes: usize,
     ) {
-        self.spaces.resize(self.spaces.len().max(spaces.len()), 0);
+        // One more, which is missing in every event.
+        self.spaces.resize(spaces.len() + 1, 0);
         for cell in event.cells() {
             let attribute = cell.attribute.index();
             // Others came with later subscriptions.
@@ -255,12 +256,11 @@ impl<'t, 'a> Events<'t, 'a> {
     }
 }
 
-/// A row that is to be read, of a table that an event came to.
+/// A row that is to be read, and the event that came to it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    pub start: u32,
-    pub end: u32,
-    pub event: u32,
+struct Row {
+    start: u32,
+    event: u32,
 }
 
 /// Reads a word of the arena.
@@ -288,17 +288,6 @@ impl Tests<'_, '_> {
                 accepts(self.located.spaces[dimension as usize], low, high, outside)
             }
             Check::Complex(entry) => self.complex(entry, memos),
-        }
-    }
-
-    /// Whether a test may hold: surely right unless it is complex.
-    #[inline(always)]
-    pub fn may_hold(&self, format: Format, word: u64) -> bool {
-        match format.decode(word) {
-            Check::Interval { dimension, low, high, outside } => {
-                accepts(self.located.spaces[dimension as usize], low, high, outside)
-            }
-            Check::Complex(_) => true,
         }
     }
 
@@ -375,10 +364,10 @@ pub(super) struct Walk {
     pub memos: Memos,
     visits: Vec<Visit>,
     survivors: Vec<u32>,
-    /// Rows that are left to be read.
+    /// Rows of [`ROW`] words that are left to be read.
     rows: Vec<Row>,
-    /// Events and targets of rows that hold.
-    hits: Vec<(u32, u32)>,
+    /// Others, with their ends.
+    odd_rows: Vec<(Row, u32)>,
 }
 
 impl Walk {
@@ -424,7 +413,7 @@ impl Walk {
             }
             let Visit { at: place, first, second } = self.visits[at];
             if first > 0 {
-                self.table(view, place as usize, first, second, 0, found);
+                self.table::<WIDE>(view, place as usize, first, second, 0, found);
             } else {
                 self.list::<WIDE>(tests, place as usize, 0, found);
                 self.groups(tests, place as usize);
@@ -434,26 +423,53 @@ impl Walk {
         self.read_rows::<WIDE>(events, std::slice::from_mut(found));
     }
 
-    /// Reads the rows that are left.
+    /// Reads the rows that are left: first, without a branch, the first test of each, since nobody can foresee which of
+    /// them hold; then the others of those that are still left, which mostly do.
     pub fn read_rows<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut [Vec<u32>]) {
         let arena = events.view.arena;
-        let Walk { rows, hits, memos, .. } = self;
-        hits.clear();
-        if !WIDE {
-            rows_holding(arena, events.located, rows, hits);
-            for (event, target) in &*hits {
-                found[*event as usize].push(*target);
-            }
-        }
+        let Walk { rows, odd_rows, memos, .. } = self;
+        let mut kept = 0;
         for at in 0..rows.len() {
-            if let Some(ahead) = rows.get(at + ROWS_AHEAD) {
-                prefetch(arena, ahead.start as usize);
-            }
-            let Row { start, end, event } = rows[at];
-            let (tests, found) = (events.tests(event as usize), &mut found[event as usize]);
-            row::<WIDE>(tests, &arena[start as usize..end as usize], memos, found);
+            let here = rows[at];
+            let first = arena[here.start as usize + 1];
+            rows[kept] = here;
+            kept += usize::from(may_hold(&events.located[here.event as usize].spaces, first));
         }
-        rows.clear();
+        for Row { start, event } in rows.drain(..).take(kept) {
+            let found = &mut found[event as usize];
+            let Some(row) = arena[start as usize..].first_chunk::<ROW>() else { continue };
+            let spaces = &events.located[event as usize].spaces[..];
+            let held = row[2..].iter().fold(true, |held, word| held & may_hold(spaces, *word));
+            if held && !row[1..].iter().any(|word| is_complex(*word)) {
+                found.push(row[0]);
+            } else if held {
+                read_row::<false>(events.tests(event as usize), row, memos, found);
+            }
+        }
+        for (Row { start, event }, end) in odd_rows.drain(..) {
+            let (tests, found) = (events.tests(event as usize), &mut found[event as usize]);
+            read_row::<WIDE>(tests, &arena[start as usize..end as usize], memos, found);
+        }
+    }
+
+    /// A row is to be read, or without any tests its target reported.
+    #[inline(always)]
+    fn row<const WIDE: bool>(
+        &mut self,
+        arena: &[u32],
+        (start, end): (usize, usize),
+        event: u32,
+        found: &mut Vec<u32>,
+    ) {
+        let row = Row { start: start as u32, event };
+        match end - start {
+            1 => found.push(arena[start]),
+            ROW if !WIDE => {
+                prefetch(arena, start);
+                self.rows.push(row);
+            }
+            _ => self.odd_rows.push((row, end as u32)),
+        }
     }
 
     /// The groups of a list are visited later.
@@ -487,15 +503,18 @@ impl Walk {
         let firsts = at + 4 + decided;
         let starts = firsts + len * size::<WIDE>();
         let rows = FlatRows::new(flat, starts);
-        if self.survivors.len() < len {
-            self.survivors.resize(len, 0);
+        if self.survivors.len() <= len {
+            self.survivors.resize(len + 1, 0);
         }
-        let survivors = &mut self.survivors[..len];
-        let mut kept = 0;
         let words = &arena[firsts..starts];
+        let spaces = &tests.located.spaces[..];
+        let mut kept = 0;
         for at in 0..len {
-            survivors[kept.min(len - 1)] = at as u32;
-            kept += usize::from(tests.may_hold(format::<WIDE>(), load::<WIDE>(words, at * size::<WIDE>())));
+            self.survivors[kept] = at as u32;
+            kept += usize::from(match WIDE {
+                true => may_hold_wide(spaces, load::<WIDE>(words, 2 * at)),
+                false => may_hold(spaces, words[at]),
+            });
         }
         for place in 0..kept {
             let at = self.survivors[place] as usize;
@@ -505,13 +524,12 @@ impl Walk {
             {
                 continue;
             }
-            let (start, end) = rows.row(arena, at);
-            self.rows.push(Row { start: start as u32, end: end as u32, event });
+            self.row::<WIDE>(arena, rows.row(arena, at), event, found);
         }
     }
 
     /// Compares keys. Targets without further tests are reported, the rows of others are read later.
-    pub fn table(
+    pub fn table<const WIDE: bool>(
         &mut self,
         view: &View<'_>,
         at: usize,
@@ -523,17 +541,23 @@ impl Walk {
         let table = Table::read(view.arena, at);
         let spaces = (first, second);
         match (table.lane, table.pair) {
-            (Lane::One, false) => self.blocks::<8, false>(Lane::One, view, table, spaces, event, found),
-            (Lane::One, true) => self.blocks::<8, true>(Lane::One, view, table, spaces, event, found),
-            (Lane::Two, false) => self.blocks::<16, false>(Lane::Two, view, table, spaces, event, found),
-            (Lane::Two, true) => self.blocks::<16, true>(Lane::Two, view, table, spaces, event, found),
-            (Lane::Four, false) => self.blocks::<32, false>(Lane::Four, view, table, spaces, event, found),
-            (Lane::Four, true) => self.blocks::<32, true>(Lane::Four, view, table, spaces, event, found),
+            (Lane::One, false) => self.blocks::<WIDE, 8, false>(Lane::One, view, table, spaces, event, found),
+            (Lane::One, true) => self.blocks::<WIDE, 8, true>(Lane::One, view, table, spaces, event, found),
+            (Lane::Two, false) => {
+                self.blocks::<WIDE, 16, false>(Lane::Two, view, table, spaces, event, found)
+            }
+            (Lane::Two, true) => self.blocks::<WIDE, 16, true>(Lane::Two, view, table, spaces, event, found),
+            (Lane::Four, false) => {
+                self.blocks::<WIDE, 32, false>(Lane::Four, view, table, spaces, event, found)
+            }
+            (Lane::Four, true) => {
+                self.blocks::<WIDE, 32, true>(Lane::Four, view, table, spaces, event, found)
+            }
         }
     }
 
     #[inline(always)]
-    fn blocks<const WORDS: usize, const PAIR: bool>(
+    fn blocks<const WIDE: bool, const WORDS: usize, const PAIR: bool>(
         &mut self,
         lane: Lane,
         view: &View<'_>,
@@ -562,11 +586,19 @@ impl Walk {
                     inside &= inside - 1;
                 }
             }
+            if !WIDE && table.rows.same == ROW {
+                let rows = table.rows.rows + ROW * 4 * BLOCK * number;
+                while inside != 0 {
+                    let start = rows + ROW * inside.trailing_zeros() as usize;
+                    inside &= inside - 1;
+                    prefetch(arena, start);
+                    self.rows.push(Row { start: start as u32, event });
+                }
+            }
             while inside != 0 {
                 let entry = 4 * BLOCK * number + inside.trailing_zeros() as usize;
                 inside &= inside - 1;
-                let (start, end) = table.row(arena, entry);
-                self.rows.push(Row { start: start as u32, end: end as u32, event });
+                self.row::<WIDE>(arena, table.row(arena, entry), event, found);
             }
         }
     }
@@ -663,9 +695,9 @@ impl<'a> Table<'a> {
 
 /// Reports the target of a row if all its tests hold.
 #[inline(always)]
-fn row<const WIDE: bool>(tests: Tests<'_, '_>, row: &[u32], memos: &mut Memos, found: &mut Vec<u32>) {
+fn read_row<const WIDE: bool>(tests: Tests<'_, '_>, row: &[u32], memos: &mut Memos, found: &mut Vec<u32>) {
     let Some((target, mut words)) = row.split_first() else { return };
-    while words.len() >= size::<WIDE>() && words[0] != NO_TEST {
+    while words.len() >= size::<WIDE>() {
         if !tests.holds(format::<WIDE>(), load::<WIDE>(words, 0), memos) {
             return;
         }

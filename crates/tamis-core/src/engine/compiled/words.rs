@@ -1,13 +1,14 @@
 //! Tests in four or eight bytes.
 //!
 //! ```text
-//! bytes   dimension   outside   low space   high space
+//! bytes   dimension   outside   low space   how far up
 //! 4       15 bits     1 bit     8 bits      8 bits
 //! 8       31 bits     1 bit     16 bits     16 bits
 //! ```
 //!
 //! A dimension of all ones marks a complex test: the low 16 or 32 bits are its place in the table. What does not fit
-//! goes through the table, too.
+//! goes through the table, too. One dimension more than there are is missing in every event, so that a test for that
+//! always holds: it fills up rows to the length of a vector.
 
 use super::conditions::{Check, Complex};
 
@@ -50,6 +51,11 @@ impl Format {
         if let Format::Wide = self { (1 << 31) - 1 } else { (1 << 15) - 1 }
     }
 
+    /// A test that always holds, in four bytes.
+    pub fn always(dimensions: usize) -> u32 {
+        (dimensions as u32) << 17
+    }
+
     /// Whether an interval of spaces fits into a word.
     pub fn holds(self, dimension: u32, high: u32) -> bool {
         dimension < self.mark() && high < 1 << self.bits()
@@ -66,7 +72,7 @@ impl Format {
             Check::Interval { dimension, low, high, outside } => {
                 u64::from(dimension << 1 | u32::from(outside)) << (2 * s)
                     | u64::from(low) << s
-                    | u64::from(high)
+                    | u64::from(high - low)
             }
             Check::Complex(entry) => u64::from(self.mark() << 1) << (2 * s) | u64::from(entry),
         }
@@ -83,10 +89,33 @@ impl Format {
         Check::Interval {
             dimension,
             low: (word >> s) as u32 & mask,
-            high: word as u32 & mask,
+            high: ((word >> s) as u32 & mask) + (word as u32 & mask),
             outside: word >> (2 * s) & 1 == 1,
         }
     }
+}
+
+/// Whether a test in four bytes holds, or may hold: surely right unless it is complex. `spaces` has no place for the
+/// mark of complex tests.
+#[inline(always)]
+pub(super) fn may_hold(spaces: &[u32], word: u32) -> bool {
+    let Some(space) = spaces.get((word >> 17) as usize) else { return true };
+    let inside = space.wrapping_sub(word >> 8 & 0xff) <= word & 0xff;
+    if word & 1 << 16 == 0 { inside } else { !inside && *space != 0 }
+}
+
+/// As [`may_hold`], for tests in eight bytes.
+#[inline(always)]
+pub(super) fn may_hold_wide(spaces: &[u32], word: u64) -> bool {
+    let Some(space) = spaces.get((word >> 33) as usize) else { return true };
+    let inside = space.wrapping_sub((word >> 16) as u32 & 0xffff) <= word as u32 & 0xffff;
+    if word & 1 << 32 == 0 { inside } else { !inside && *space != 0 }
+}
+
+/// Whether a test in four bytes is complex.
+#[inline(always)]
+pub(super) fn is_complex(word: u32) -> bool {
+    word >> 17 == Format::Narrow.mark()
 }
 
 /// The format of a walk, known when it is compiled.
