@@ -4,6 +4,7 @@
 //! something to say, and its local numbers become ids without another copy.
 
 use super::Shared;
+use super::ascending::Ascending;
 use super::columns::Column;
 use super::snapshot::{Part, Place, Snapshot};
 use crate::engine::compiled::{Batch, Compiled, CompiledScratch};
@@ -32,6 +33,7 @@ pub(super) struct MatchScratch {
     batches: Vec<Batch>,
     /// What a row matched, with its place in the order of insertion.
     places: Vec<(u64, Place)>,
+    ascending: Ascending,
 }
 
 impl MatchScratch {
@@ -43,6 +45,7 @@ impl MatchScratch {
             locals: Vec::new(),
             batches: Vec::new(),
             places: Vec::new(),
+            ascending: Ascending::default(),
         }
     }
 }
@@ -115,7 +118,7 @@ impl SnapshotView<'_> {
 impl Snapshot {
     /// Leaves in `places` what the row matches, in order of insertion.
     fn match_row(&self, rows: &Rows, row: usize, scratch: &mut MatchScratch) {
-        let MatchScratch { slots, compiled, memo, locals, places, .. } = scratch;
+        let MatchScratch { slots, compiled, memo, locals, places, ascending, .. } = scratch;
         let event = slots.load(rows, row, self.schema.len());
         places.clear();
         for (at, part) in self.parts.iter().enumerate() {
@@ -123,6 +126,7 @@ impl Snapshot {
             part.segment.compiled.match_event(&event, compiled, locals);
             part.without_dead(locals);
             part.add_always(locals);
+            ascending.sort(locals, part.segment.len());
             places
                 .extend(locals.iter().map(|local| (part.segment.sequence(*local), Place::Part(at, *local))));
         }
@@ -143,7 +147,7 @@ impl Snapshot {
         ordered: bool,
         scratch: &mut MatchScratch,
     ) -> Matches {
-        let MatchScratch { slots, compiled, memo, batches, places, .. } = scratch;
+        let MatchScratch { slots, compiled, memo, batches, places, ascending, .. } = scratch;
         batches.resize_with(self.parts.len() + 1, Batch::default);
         for (part, batch) in self.parts.iter().zip(&mut *batches) {
             part.segment.compiled.match_rows(rows, range.clone(), self.schema.len(), compiled, batch);
@@ -161,7 +165,7 @@ impl Snapshot {
         let mut speaking = (0..batches.len()).filter(|source| !batches[*source].subs.is_empty());
         match (speaking.next(), speaking.next()) {
             (Some(only), None) if only < self.parts.len() => {
-                self.ids_of_one(only, &mut batches[only], ordered)
+                self.ids_of_one(only, &mut batches[only], ordered.then_some(ascending))
             }
             _ => self.ids_of_many(batches, range.len(), ordered, places),
         }
@@ -176,13 +180,13 @@ impl Snapshot {
     }
 
     /// All matches are of one segment, whose local numbers are in order of insertion.
-    fn ids_of_one(&self, part: usize, batch: &mut Batch, ordered: bool) -> Matches {
+    fn ids_of_one(&self, part: usize, batch: &mut Batch, mut ordered: Option<&mut Ascending>) -> Matches {
         let mut offsets = Vec::with_capacity(batch.ends.len() + 1);
         offsets.push(0);
         let mut start = 0;
         for &end in &batch.ends {
-            if ordered && !batch.subs[start..end].is_sorted() {
-                batch.subs[start..end].sort_unstable();
+            if let Some(ascending) = &mut ordered {
+                ascending.sort(&mut batch.subs[start..end], self.parts[part].segment.len());
             }
             offsets.push(end as i64);
             start = end;

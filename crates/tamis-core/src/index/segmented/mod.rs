@@ -11,6 +11,7 @@
 //! | `background` | which thread does that, and when? |
 //! | `sample` | which observed events does it keep in mind? |
 //! | `matching` | which subscriptions does this event satisfy? |
+//! | `ascending` | how do they come into order? |
 //! | `columns` | how do their ids leave? |
 //! | `file` | how is all of it written as it is, and mapped? |
 //! | `checking` | does everything fit together? |
@@ -20,6 +21,7 @@
 //! expressions are evaluated one by one; a full list is frozen into a small segment; small segments are merged into
 //! larger ones by a thread of their own. A removal sets a bit. Segments are rewritten once a third of them is gone.
 
+mod ascending;
 mod background;
 mod checking;
 mod columns;
