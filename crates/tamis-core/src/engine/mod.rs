@@ -13,6 +13,7 @@ mod pst;
 pub mod registry;
 mod scan;
 
+pub use compiled::PlannedAlternative;
 pub use graph::{Graph, GraphNode, Part};
 
 use crate::error::Result;

@@ -1,9 +1,10 @@
 //! What the facade asks of those who keep the subscriptions.
 
 use super::parsing::Parsed;
-use super::{EventWeights, Id, Matches, MemoryUsage, Settings, Source, Stale};
+use super::{EventWeights, Id, Matches, MemoryUsage, Plan, Settings, Source, Stale};
 use crate::error::Result;
 use crate::event::Rows;
+use crate::expr::Expr;
 use crate::schema::Schema;
 use crate::storage::Target;
 use std::num::NonZeroUsize;
@@ -34,6 +35,13 @@ pub(super) trait Backing: Send + Sync {
     fn memory(&self) -> MemoryUsage;
     fn stats(&self) -> Vec<(&'static str, u64)>;
     fn validate(&self) -> Result<(), String>;
+    /// `None` if the engine lays out no plans.
+    fn plan_of(&self, _id: &Id) -> Option<Result<Plan>> {
+        None
+    }
+    fn plan_for(&self, _expr: &Expr) -> Option<Plan> {
+        None
+    }
     /// `None` if there is nothing to draw.
     fn dot(&self, title: &str) -> Option<String>;
 }

@@ -17,6 +17,7 @@
 //! | `view` | how is an event read and matched against one state of the index? |
 //! | `matches` | what does matching return, and how do threads share the rows? |
 //! | `scoring` | which matches are the best k? |
+//! | `plan` | how is an expression found? |
 //! | `file` | how does an index become bytes and back? |
 
 mod backing;
@@ -25,6 +26,7 @@ mod id;
 mod locked;
 mod matches;
 mod parsing;
+mod plan;
 mod scoring;
 mod segmented;
 mod source;
@@ -32,6 +34,7 @@ mod view;
 
 pub use id::{Id, IdColumn};
 pub use matches::{Matches, Stale};
+pub use plan::{Plan, Standing};
 pub use scoring::EventWeights;
 pub use source::Source;
 pub use view::View;
@@ -205,6 +208,21 @@ impl Index {
         self.backing
             .dot(name)
             .ok_or_else(|| Error::Option(format!("engine {name} has no graph to draw; a_tree has one")))
+    }
+
+    /// How a subscription is found. An error if the engine does not lay out plans.
+    pub fn plan_of(&self, id: &Id) -> Result<Plan> {
+        self.backing.plan_of(id).unwrap_or_else(|| Err(self.without_plans()))
+    }
+
+    /// How an expression would be found. An error if the engine does not lay out plans.
+    pub fn plan_for(&self, source: Source) -> Result<Plan> {
+        let (_, expr) = source.parsed(&self.settings.limits)?;
+        self.backing.plan_for(&expr).ok_or_else(|| self.without_plans())
+    }
+
+    fn without_plans(&self) -> Error {
+        Error::Option(format!("engine {} has no plan to explain; compiled has one", self.engine_name()))
     }
 
     /// Checks every invariant; for tests.

@@ -286,7 +286,7 @@ mod tests {
             assert_eq!(&*sections.take::<i64>(2).expect("there"), [-1, i64::MAX]);
             assert!(sections.take::<u32>(3).expect("there").is_empty());
             let other = sections.group(7);
-            assert!(other.take::<u8>(1).is_ok() && other.take::<u8>(2).is_err());
+            assert!(other.take::<u32>(1).is_ok() && other.take::<u32>(2).is_err());
             assert_eq!(other.take::<u32>(1).expect("there")[299_999], 299_999);
         }
     }

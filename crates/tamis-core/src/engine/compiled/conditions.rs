@@ -190,9 +190,13 @@ impl Conditions {
     }
 
     /// The dimension of an attribute's elements.
+    pub fn elements_among(elements: &[[u32; 2]], attribute: AttrId) -> u32 {
+        let found = elements.binary_search_by_key(&attribute.0, |[attribute, _]| *attribute);
+        found.map_or(0, |at| elements[at][1])
+    }
+
     fn elements_of(&self, attribute: AttrId) -> u32 {
-        let found = self.elements.binary_search_by_key(&attribute.0, |[attribute, _]| *attribute);
-        found.map_or(0, |at| self.elements[at][1])
+        Conditions::elements_among(&self.elements, attribute)
     }
 
     fn condition(&mut self, predicate: &Predicate, next_textual: &mut usize) -> Condition {

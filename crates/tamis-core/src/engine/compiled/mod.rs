@@ -24,6 +24,7 @@
 //! | `matching` | what does one event match? |
 //! | `batch` | what do many events match? |
 //! | `check` | is every expression found where it should be? |
+//! | `explain` | what was laid out for an expression? |
 //!
 //! Invariants: every expression is TRUE exactly if one of its alternatives is; every alternative is reachable from
 //! each event that satisfies it; an expression with several alternatives is marked, so that it is reported once.
@@ -35,6 +36,7 @@ mod batch;
 mod check;
 mod conditions;
 mod cover;
+mod explain;
 mod lanes;
 mod layout;
 mod matching;
@@ -45,6 +47,7 @@ mod textual;
 mod words;
 
 pub(crate) use batch::Batch;
+pub use explain::PlannedAlternative;
 pub(crate) use matching::CompiledScratch;
 
 use crate::engine::predicates::Predicates;
@@ -165,6 +168,7 @@ impl Builder {
             nodes: layout.nodes.into(),
             arena: layout.arena.into(),
             figures: figures.to_vec().into(),
+            presence: profile.presence.into(),
             paths: Paths::new(options.together),
         }
     }
@@ -189,6 +193,8 @@ pub(crate) struct Compiled {
     nodes: Array<u32>,
     arena: Array<u32>,
     figures: Array<u64>,
+    /// By dimension: the estimated share of events that have it.
+    presence: Array<f32>,
     /// What both ways to match many events have cost so far.
     paths: Paths,
 }
@@ -257,6 +263,7 @@ impl Compiled {
             + self.dimensions.memory()
             + self.nodes.memory()
             + self.arena.memory()
+            + self.presence.memory()
     }
 
     /// Figures for people.
@@ -280,6 +287,7 @@ impl Compiled {
         ];
         out.put(HEAD, &head);
         out.put(FIGURE_TAG, &self.figures);
+        out.put(PRESENCE, &self.presence);
         out.put(ELEMENTS, &self.elements);
         out.put(DIMENSIONS, &self.dimensions);
         out.put(NODES, &self.nodes);
@@ -312,6 +320,7 @@ impl Compiled {
             nodes: sections.take(NODES)?,
             arena: sections.take(ARENA)?,
             figures: sections.take(FIGURE_TAG)?,
+            presence: sections.take(PRESENCE)?,
             paths: Paths::new(options.together),
             spaces,
         };
@@ -338,3 +347,4 @@ const ARENA: u32 = 69;
 const SPACES: u32 = 70;
 const TABLE: u32 = 80;
 const TEXTUALS: u32 = 90;
+const PRESENCE: u32 = 93;

@@ -6,7 +6,7 @@ use super::matching::Located;
 use crate::engine::patterns::{PatternScratch, Patterns};
 use crate::event::{Event, Slot};
 use crate::expr::{Limits, Over, PatternKind, Predicate, Test, TextPattern};
-use crate::schema::AttrId;
+use crate::schema::{AttrId, Schema};
 use crate::storage::{Array, Sections, SectionsWriter};
 use crate::value::Value;
 use ipnet::IpNet;
@@ -49,6 +49,18 @@ impl Textuals {
     /// Whether the predicate with this number holds.
     pub fn holds(&self, number: usize, event: &Event<'_>) -> bool {
         self.all[number].predicate.holds(event)
+    }
+
+    /// The dimension that is TRUE where the predicate holds, if there is one.
+    pub fn flag(&self, predicate: &Predicate) -> Option<u32> {
+        self.all.iter().find(|textual| textual.predicate == *predicate)?.flag
+    }
+
+    /// The predicate with this number, for people.
+    pub fn text(&self, number: usize, schema: &Schema) -> String {
+        let name = |predicate: &Predicate| schema.names().nth(predicate.attribute.index()).map(str::to_owned);
+        let predicate = self.all.get(number).map(|textual| &textual.predicate);
+        predicate.map_or_else(String::new, |it| it.text(&name(it).unwrap_or_default()))
     }
 
     /// Sets the dimensions of all patterns that are found.

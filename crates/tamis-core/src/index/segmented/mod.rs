@@ -13,6 +13,7 @@
 //! | `matching` | which subscriptions does this event satisfy? |
 //! | `ascending` | how do they come into order? |
 //! | `columns` | how do their ids leave? |
+//! | `planning` | what was laid out for a subscription? |
 //! | `file` | how is all of it written as it is, and mapped? |
 //! | `checking` | does everything fit together? |
 //!
@@ -30,6 +31,7 @@ mod file;
 mod ids;
 mod matching;
 mod merging;
+mod planning;
 mod sample;
 mod segment;
 mod snapshot;
@@ -38,12 +40,12 @@ mod update;
 
 use super::backing::{Backing, Pinned};
 use super::parsing::Parsed;
-use super::{Id, MemoryUsage, Settings, Source, Stale};
+use super::{Id, MemoryUsage, Plan, Settings, Source, Stale};
 use crate::engine::compiled::CompiledOptions;
 use crate::engine::registry::whole_number;
 use crate::error::{Error, Result};
 use crate::event::Rows;
-use crate::expr::{Limits, Missing};
+use crate::expr::{Expr, Limits, Missing};
 use crate::schema::Schema;
 use crate::storage::Target;
 use background::Background;
@@ -215,6 +217,14 @@ impl Backing for Segmented {
     fn validate(&self) -> Result<(), String> {
         self.0.background.fault().map_or(Ok(()), |fault| Err(format!("compaction: {fault}")))?;
         self.0.snapshot().validate()
+    }
+
+    fn plan_of(&self, id: &Id) -> Option<Result<Plan>> {
+        Some(self.plan_of_id(id))
+    }
+
+    fn plan_for(&self, expr: &Expr) -> Option<Plan> {
+        Some(self.plan_for_expr(expr))
     }
 
     fn dot(&self, _title: &str) -> Option<String> {
