@@ -28,10 +28,12 @@ from tamis.expression import Attribute, Expression, all_of, any_of, attr, parse
 from tamis.index import Index
 from tamis.limits import Limits
 from tamis.matches import Matches
+from tamis.plan import Alternative, Plan
 
 __version__ = _version("tamis")
 
 __all__ = [
+    "Alternative",
     "Attribute",
     "DuplicateId",
     "EngineInfo",
@@ -47,6 +49,7 @@ __all__ = [
     "NeverMatchesWarning",
     "OptionError",
     "ParseError",
+    "Plan",
     "TamisError",
     "TooComplex",
     "UnknownId",

@@ -13,6 +13,7 @@ from tamis.explanation import Explanation
 from tamis.expression import Expression, Missing
 from tamis.limits import DEFAULT, Limits
 from tamis.matches import Id, Matches
+from tamis.plan import Plan
 
 if TYPE_CHECKING:
     import pyarrow
@@ -219,6 +220,31 @@ class Index:
         TRUE         country = 'US'   ('US')
         """
         return Explanation.from_native(self._native.explain(id, event))
+
+    def explain_plan(self, what: Id | str | Expression) -> Plan:
+        """Tell how a subscription is found: where it waits for events, what is tested there, how likely that is.
+
+        Args:
+            what: An id; or an expression, as text or built, that need not be in the index. A string that is an id
+                of the index is taken as that.
+
+        Raises:
+            UnknownId: An integer that is no id of the index.
+            ParseError: A string that is neither an id nor an expression.
+            OptionError: The engine lays out no plans; `compiled` does.
+
+        >>> index = Index()
+        >>> print(index.explain_plan("country = 'US' and age between 18 and 35"))
+        not in the index; by itself it would be found so
+          scan: compared with all that wait for the same attribute; about 50.00% of events
+            met:  country = 'US'
+            then: age BETWEEN 18 AND 35
+        """
+        if isinstance(what, Expression):
+            return Plan.from_native(self._native.plan_for(what._native))
+        if isinstance(what, int) or what in self:
+            return Plan.from_native(self._native.plan_of(what))
+        return Plan.from_native(self._native.plan_for(what))
 
     # --- learning -----------------------------------------------------------------------------------
 

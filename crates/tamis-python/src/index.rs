@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{ArrowReader, JsonReader, Rows, json_lines};
-use tamis_core::index::{EventWeights, Id, Index, Matches, Settings, Source, Stale, View};
+use tamis_core::index::{EventWeights, Id, Index, Matches, Plan, Settings, Source, Stale, Standing, View};
 use tamis_core::{Error, Schema};
 
 /// Rows of Arrow data turned into events at a time: what they need stays in the cache.
@@ -406,6 +406,18 @@ impl NativeIndex {
         explanation_to_python(py, &expr.explain_row(&schema, &rows, 0, self.index.settings().missing))
     }
 
+    /// How the subscription with this id is found: standing, members of its segment, and the alternatives.
+    fn plan_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<PlanParts> {
+        let id = id_from_python(id)?;
+        py.detach(|| self.index.plan_of(&id)).map(plan_parts).map_err(|error| exception(py, error))
+    }
+
+    /// As `plan_of`, for an expression that need not be in the index.
+    fn plan_for(&self, py: Python<'_>, expression: &Bound<'_, PyAny>) -> PyResult<PlanParts> {
+        let source = source_from_python(expression)?;
+        py.detach(|| self.index.plan_for(source)).map(plan_parts).map_err(|error| exception(py, error))
+    }
+
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.index.compact()).map_err(|error| exception(py, error))
     }
@@ -474,6 +486,25 @@ impl NativeIndex {
             }
         }
     }
+}
+
+/// Place, number of places, what is met there, what is tested then, share of events.
+type AlternativeParts = (&'static str, usize, Vec<String>, Vec<String>, f64);
+
+/// Standing, members of the segment, alternatives.
+type PlanParts = (&'static str, Option<usize>, Vec<AlternativeParts>);
+
+fn plan_parts(plan: Plan) -> PlanParts {
+    let (standing, members) = match plan.standing {
+        Standing::Compiled { members } => ("compiled", Some(members)),
+        Standing::Recent => ("recent", None),
+        Standing::Alone => ("alone", None),
+        Standing::Always => ("always", None),
+        Standing::Never => ("never", None),
+    };
+    let alternatives = plan.alternatives.into_iter();
+    let parts = alternatives.map(|it| (it.place, it.places, it.met, it.tests, it.share)).collect();
+    (standing, members, parts)
 }
 
 fn source_from_python(expression: &Bound<'_, PyAny>) -> PyResult<Source> {
