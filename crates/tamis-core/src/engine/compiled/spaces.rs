@@ -224,7 +224,9 @@ impl Spaces {
                 }
                 next += size;
             }
-            if next != scale.count {
+            // A flag has no kinds, and one space.
+            let is_flag = next == 1 && scale.count == 2;
+            if next != scale.count && !is_flag {
                 return wrong("the number of spaces is not right");
             }
         }
@@ -311,7 +313,7 @@ impl<'a> SpacesView<'a> {
         }
         // Just behind the integer below it.
         let below = value.floor();
-        let high = scale.table_low + i64::from(scale.table_len) - 1;
+        let high = scale.table_low + (i64::from(scale.table_len) - 1);
         if number < Number::Int(scale.table_low) {
             return scale.number_base;
         }
