@@ -192,7 +192,7 @@ impl<'a> Reader<'_, 'a> {
                     Some(Complex::Program { start, len, memo, .. }) => {
                         let words = view.programs.get(start as usize..start as usize + len as usize);
                         let inner_first = |word: &u64| match Format::Wide.decode(*word) {
-                            Check::Complex(inner) => inner != entry,
+                            Check::Complex(inner) => inner < entry,
                             Check::Interval { .. } => true,
                         };
                         words.is_some_and(|words| words.iter().all(inner_first))

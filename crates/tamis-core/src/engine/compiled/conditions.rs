@@ -5,6 +5,7 @@
 //! match, quantified predicates, and whole subexpressions.
 
 use super::spaces::{Cuts, Intervals, Spaces, SpacesBuilder};
+use super::words::Format;
 use crate::engine::predicates::{PredId, Predicates};
 use crate::expr::{Over, Predicate, Test};
 use crate::schema::AttrId;
@@ -301,6 +302,9 @@ impl Conditions {
     }
 }
 
+/// As deep as expressions may nest under any limits.
+const MOST_NESTED: usize = 1_000;
+
 /// The table as it is kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -326,12 +330,34 @@ impl Table {
     }
 
     pub fn open(sections: &Sections, tags: u32, memos: u32) -> Result<Table, String> {
-        Ok(Table {
+        let table = Table {
             entries: sections.take(tags)?,
             intervals: sections.take(tags + 1)?,
             bits: sections.take(tags + 2)?,
             programs: sections.take(tags + 3)?,
             memos,
-        })
+        };
+        table.check_nesting()?;
+        Ok(table)
+    }
+
+    /// Programs refer to earlier ones only, and nest no deeper than expressions do: evaluating them ends.
+    pub fn check_nesting(&self) -> Result<(), String> {
+        let mut depths = vec![0_u16; self.entries.len()];
+        for (entry, words) in self.entries.iter().enumerate() {
+            let Complex::Program { start, len, .. } = Complex::from_words(*words) else { continue };
+            let words = self.programs.get(start as usize..start as usize + len as usize);
+            for word in words.ok_or("a subexpression outside its array")? {
+                if let Check::Complex(inner) = Format::Wide.decode(*word) {
+                    let before = depths[..entry].get(inner as usize);
+                    let depth = before.ok_or("a subexpression that refers to a later one")? + 1;
+                    depths[entry] = depths[entry].max(depth);
+                }
+            }
+            if usize::from(depths[entry]) > 2 * MOST_NESTED {
+                return Err(format!("subexpressions nest deeper than {MOST_NESTED}"));
+            }
+        }
+        Ok(())
     }
 }

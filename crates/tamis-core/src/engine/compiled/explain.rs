@@ -6,7 +6,7 @@ use super::Compiled;
 use super::check::{self, Found, Through};
 use super::conditions::{Check, Complex, Conditions};
 use super::cover::REPEATED;
-use crate::expr::Normal;
+use crate::expr::{Normal, Test};
 use crate::schema::Schema;
 
 /// One way to find an expression.
@@ -130,15 +130,32 @@ impl<'w> Words<'w> {
                         format!("{} of {len} parts", if all { "all" } else { "one" })
                     }
                     Some(
-                        Complex::Within { dimension, .. }
-                        | Complex::Listed { dimension, .. }
-                        | Complex::Between { dimension, .. }
-                        | Complex::Outside { dimension, .. }
-                        | Complex::AnyWithin { dimension, .. }
-                        | Complex::AllWithin { dimension, .. },
+                        Complex::Within { dimension, start, len }
+                        | Complex::AnyWithin { dimension, start, len }
+                        | Complex::AllWithin { dimension, start, len },
                     ) => {
-                        let of_dimension = self.predicates.iter().find(|(_, other, _)| *other == dimension);
-                        of_dimension.map_or_else(|| self.name(dimension), |(text, ..)| text.clone())
+                        let intervals = &self.compiled.table.intervals[start as usize..][..len as usize];
+                        let accepted: Vec<_> = intervals.iter().map(|[low, high]| (*low, *high)).collect();
+                        exactly(dimension, &accepted).unwrap_or_else(|| self.name(dimension))
+                    }
+                    Some(Complex::Between { dimension, low, high }) => self.interval(dimension, (low, high)),
+                    Some(Complex::Outside { dimension, low, high }) => {
+                        self.test(Check::Interval { dimension, low, high, outside: true })
+                    }
+                    Some(Complex::Listed { dimension, start }) => {
+                        let bits = &self.compiled.table.bits[start as usize..];
+                        let listed = |space: u32| bits[space as usize / 64] >> (space % 64) & 1 == 1;
+                        let fits = |spaces: &[(u32, u32)]| {
+                            let inside =
+                                |space: u32| spaces.iter().any(|(low, high)| (*low..=*high).contains(&space));
+                            (0..self.compiled.spaces.count(dimension))
+                                .all(|space| listed(space) == inside(space))
+                        };
+                        let same = self
+                            .predicates
+                            .iter()
+                            .find(|(_, other, spaces)| *other == dimension && fits(spaces));
+                        same.map_or_else(|| self.name(dimension), |(text, ..)| text.clone())
                     }
                     Some(Complex::Asked { predicate }) => {
                         self.compiled.textuals.text(predicate as usize, self.schema)
@@ -156,6 +173,10 @@ impl Compiled {
         if let Some(flag) = self.textuals.flag(predicate) {
             return (flag, vec![(1, 1)]);
         }
+        if let Test::Pattern { .. } | Test::Cidr { .. } = predicate.test {
+            // Asked by itself; no space tells.
+            return (u32::MAX, Vec::new());
+        }
         let dimension = match predicate.over {
             crate::expr::Over::Value => predicate.attribute.0,
             _ => Conditions::elements_among(&self.elements, predicate.attribute),
@@ -163,7 +184,8 @@ impl Compiled {
         (dimension, self.spaces.accepted(dimension, &predicate.test))
     }
 
-    /// The estimated share of events with a space in an interval.
+    /// The estimated share of events with a space in an interval: how many have the dimension is known from the sample,
+    /// if there was one; within it all spaces count alike.
     fn share(&self, dimension: u32, (low, high): (u32, u32)) -> f64 {
         let mut weights = Vec::new();
         self.spaces.weights(dimension, &mut weights);

@@ -1,7 +1,8 @@
 //! The arrays an event walks through, all in one arena of 32-bit words.
 //!
 //! ```text
-//! list:   decided | flat | groups | directory        numbers of each, and where the directory begins
+//! list:   decided | flat | groups | directory        numbers of each (of the flat ones with the form of their rows),
+//!                                                    and where the directory begins
 //!         targets of the decided ones                no test is left: they match
 //!         first tests of the flat ones               words, one after another
 //!         where each row begins                      unless all rows have the same length
@@ -124,7 +125,7 @@ pub(super) fn write(
     placement: &Placement,
 ) -> Layout {
     let complex = std::mem::take(&mut conditions.complex);
-    let format = choose_format(conditions, alternatives, complex.len() + programs.len());
+    let format = choose_format(conditions, alternatives, programs, complex.len());
     let layout = Layout {
         format,
         // Nothing begins at 0, which stands for none.
@@ -200,38 +201,55 @@ pub(super) fn write(
 }
 
 /// Four bytes a word if nearly all tests fit.
-fn choose_format(conditions: &Conditions, alternatives: &Alternatives, complex: usize) -> Format {
+fn choose_format(
+    conditions: &Conditions,
+    alternatives: &Alternatives,
+    programs: &Programs,
+    complex: usize,
+) -> Format {
     let narrow = Format::Narrow;
     if !narrow.holds(conditions.spaces.len() as u32, 0) {
         return Format::Wide;
     }
-    let (mut tests, mut too_large) = (0_usize, 0_usize);
+    let too_large =
+        |part: &Part, format: Format| match part.either().map(|id| conditions.conditions[id].check) {
+            Ok(Check::Interval { dimension, high, .. }) => !format.holds(dimension, high),
+            _ => false,
+        };
+    let (mut tests, mut through_table) = (0_usize, 0_usize);
     let mut distinct = vec![false; conditions.conditions.len()];
     for part in (0..alternatives.len()).flat_map(|number| alternatives.parts(number)) {
         tests += 1;
-        if let Ok(predicate) = part.either()
-            && let Check::Interval { dimension, high, .. } = conditions.conditions[predicate].check
-            && !narrow.holds(dimension, high)
-        {
-            too_large += 1;
-            distinct[predicate] = true;
+        if too_large(part, narrow) {
+            through_table += 1;
+            part.either().into_iter().for_each(|predicate| distinct[predicate] = true);
         }
     }
-    let entries = complex + distinct.into_iter().filter(|too_large| *too_large).count();
+    let in_programs = (0..programs.len()).flat_map(|number| programs.parts(programs.get(number)));
+    let in_programs = in_programs.filter(|part| too_large(part, Format::Wide)).count();
+    // More entries than there will be, since predicates may be counted twice.
+    let entries =
+        complex + programs.len() + in_programs + distinct.into_iter().filter(|large| *large).count();
     let fits = u32::try_from(entries).is_ok_and(|entries| narrow.holds_entry(entries));
-    if fits && too_large <= tests / 10 { narrow } else { Format::Wide }
+    if fits && through_table <= tests / 10 { narrow } else { Format::Wide }
 }
 
 impl Writer<'_> {
     /// Programs in order: inner ones come first.
     fn write_programs(&mut self, programs: &Programs) {
         let mut in_programs: Vec<u64> = Vec::with_capacity(programs.len());
+        let mut wide = vec![UNKNOWN; self.conditions.len()];
         for number in 0..programs.len() {
             let program = programs.get(number);
             let start = self.layout.programs.len() as u32;
             for part in programs.parts(program) {
                 let word = match part.either() {
-                    Ok(predicate) => self.encode(self.conditions[predicate].check, Format::Wide),
+                    Ok(predicate) => {
+                        if wide[predicate] == UNKNOWN {
+                            wide[predicate] = self.encode(self.conditions[predicate].check, Format::Wide);
+                        }
+                        wide[predicate]
+                    }
                     Err(inner) => in_programs[inner],
                 };
                 self.layout.programs.push(word);

@@ -7,7 +7,7 @@
 //!    ones, by observed events or by the subscriptions themselves ([`profile`]).
 //! 3. Conjunctions wait where few events come by ([`plan`]), with the rest of their tests right beside what leads to
 //!    them ([`layout`]); sixteen intervals are compared at once ([`lanes`]).
-//! 4. Subexpressions are kept once and evaluated once an event ([`cover::Programs`]).
+//! 4. Subexpressions are kept once; those that several refer to are evaluated once an event ([`cover::Programs`]).
 //! 5. Up to 256 events walk through together, one bit each, where that is faster ([`batch`]).
 //!
 //! | file | question it answers |
@@ -23,7 +23,7 @@
 //! | `lanes` | which of sixteen intervals contain a value? |
 //! | `matching` | what does one event match? |
 //! | `batch` | what do many events match? |
-//! | `check` | is every expression found where it should be? |
+//! | `check` | does everything that is laid out lead to something? |
 //! | `explain` | what was laid out for an expression? |
 //!
 //! Invariants: every expression is TRUE exactly if one of its alternatives is; every alternative is reachable from

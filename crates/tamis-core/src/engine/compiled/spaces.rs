@@ -360,7 +360,8 @@ impl<'a> SpacesView<'a> {
         let (start, text) = (scale.text_start as usize, text.as_bytes());
         if scale.hash_mask > 0 {
             let mut slot = xxh3_64(text) as u32 & scale.hash_mask;
-            loop {
+            // A damaged table may have no free slot: one round is enough.
+            for _ in 0..=scale.hash_mask {
                 let number = self.hash_slots[(scale.hash_start + slot) as usize];
                 if number == 0 {
                     return scale.text_base;
@@ -370,6 +371,7 @@ impl<'a> SpacesView<'a> {
                 }
                 slot = (slot + 1) & scale.hash_mask;
             }
+            return scale.text_base;
         }
         let (mut low, mut high) = (0, scale.text_cuts as usize);
         while low < high {

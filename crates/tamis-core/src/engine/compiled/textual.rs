@@ -133,6 +133,9 @@ impl Textuals {
         let (records, ends): (Array<u32>, Array<u64>) = (sections.take(tags)?, sections.take(tags + 1)?);
         let bytes: Array<u8> = sections.take(tags + 2)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| "a pattern that is not UTF-8")?;
+        if records.len() != 5 * ends.len() {
+            return Err(format!("{} numbers for {} patterns", records.len(), ends.len()));
+        }
         let mut all = Vec::with_capacity(ends.len());
         let mut start = 0;
         for (record, end) in records.chunks_exact(5).zip(ends.iter()) {
@@ -153,7 +156,8 @@ impl Textuals {
             let over = match record[1] {
                 0 => Over::Value,
                 1 => Over::AnyElement,
-                _ => Over::AllElements,
+                2 => Over::AllElements,
+                other => return Err(format!("a pattern over an unknown part of the value: {other}")),
             };
             let predicate = Predicate { attribute: AttrId(record[0]), over, test };
             let flag = (record[4] != u32::MAX).then_some(record[4]);

@@ -8,7 +8,7 @@
 //!
 //! A dimension of all ones marks a complex test: the low 16 or 32 bits are its place in the table. What does not fit
 //! goes through the table, too. One dimension more than there are is missing in every event, so that a test for that
-//! always holds: it fills up rows to the length of a vector.
+//! always holds: it fills up rows to the same length.
 
 use super::conditions::{Check, Complex};
 
