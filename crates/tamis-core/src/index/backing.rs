@@ -1,7 +1,7 @@
 //! What the facade asks of those who keep the subscriptions.
 
 use super::parsing::Parsed;
-use super::{EventWeights, Id, Matches, MemoryUsage, Plan, Settings, Source, Stale};
+use super::{EventWeights, Id, Matches, MemoryUsage, NearMiss, Plan, Settings, Source, Stale};
 use crate::error::Result;
 use crate::event::Rows;
 use crate::expr::Expr;
@@ -59,4 +59,5 @@ pub(super) trait Pinned: Send + Sync {
         k: usize,
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale>;
+    fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale>;
 }

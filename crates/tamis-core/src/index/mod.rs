@@ -18,6 +18,7 @@
 //! | `matches` | what does matching return, and how do threads share the rows? |
 //! | `scoring` | which matches are the best k? |
 //! | `plan` | how is an expression found? |
+//! | `near` | which expressions fail by one predicate only? |
 //! | `file` | how does an index become bytes and back? |
 
 mod backing;
@@ -25,6 +26,7 @@ mod file;
 mod id;
 mod locked;
 mod matches;
+mod near;
 mod parsing;
 mod plan;
 mod scoring;
@@ -34,6 +36,7 @@ mod view;
 
 pub use id::{Id, IdColumn};
 pub use matches::{Matches, Stale};
+pub use near::NearMiss;
 pub use plan::{Plan, Standing};
 pub use scoring::EventWeights;
 pub use source::Source;

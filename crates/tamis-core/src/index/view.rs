@@ -1,7 +1,7 @@
 //! One state of the index, held on to while events are read and matched.
 
 use super::backing::Pinned;
-use super::{EventWeights, Id, Index, Matches, Stale};
+use super::{EventWeights, Id, Index, Matches, NearMiss, Stale};
 use crate::error::Result;
 use crate::event::{JsonReader, Rows};
 use crate::schema::Schema;
@@ -46,6 +46,16 @@ impl View<'_> {
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
         self.0.top_k(rows, row, k, weights)
+    }
+
+    /// The first `limit` subscriptions, in order of insertion, that a row does not match but would if one predicate
+    /// were TRUE, with all such predicates.
+    ///
+    /// A predicate is one of the normalized form: NOT is inside it, and neighbours on one attribute are merged.
+    /// Contradictions are left out. Every expression is evaluated, on all cores, until there are enough; updates
+    /// go on meanwhile.
+    pub fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale> {
+        self.0.near_misses(rows, row, limit)
     }
 
     /// Whether rows read with this schema can be matched here.

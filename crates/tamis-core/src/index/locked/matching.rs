@@ -7,8 +7,9 @@ use crate::event::{EventSlots, Rows};
 use crate::expr::Context;
 use crate::index::backing::Pinned;
 use crate::index::matches::in_chunks;
+use crate::index::near::Missed;
 use crate::index::scoring::best;
-use crate::index::{EventWeights, Id, Matches, Stale};
+use crate::index::{EventWeights, Id, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -73,6 +74,20 @@ impl Pinned for LockedView<'_> {
         let subs = locked.match_subs(&state, rows, row);
         let matches = subs.iter().filter_map(|sub| state.subscriptions.get(*sub));
         Ok(best(matches.map(|s| (s.id.clone(), &*s.text)), k, weights, context, &locked.limits))
+    }
+
+    /// Updates wait for a copy of the texts only.
+    fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale> {
+        let Locked { missing, limits, .. } = self.locked;
+        let copied: Vec<(Id, Box<str>)> = {
+            let state = self.locked.state.read();
+            state.check(&self.schema)?;
+            let subscriptions = state.subscriptions.in_order();
+            subscriptions.into_iter().map(|(_, s)| (s.id.clone(), s.text.clone())).collect()
+        };
+        let missed = Missed { schema: &self.schema, missing: *missing, limits, rows, row };
+        let text = |at: usize| Some(&*copied[at].1);
+        Ok(missed.find(copied.len(), limit, text, |at| copied[at].0.clone()))
     }
 }
 

@@ -13,8 +13,9 @@ use crate::event::{Event, EventSlots, Rows};
 use crate::expr::Context;
 use crate::index::backing::Pinned;
 use crate::index::matches::in_chunks;
+use crate::index::near::Missed;
 use crate::index::scoring::best;
-use crate::index::{EventWeights, Id, Matches, Stale};
+use crate::index::{EventWeights, Id, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -102,6 +103,14 @@ impl Pinned for SnapshotView<'_> {
             let matches = places.filter_map(|at| Some((self.snapshot.id(at), self.snapshot.text(at)?)));
             best(matches, k, weights, context, &self.shared.limits)
         }))
+    }
+
+    fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale> {
+        let (snapshot, Shared { missing, limits, .. }) = (&*self.snapshot, self.shared);
+        let places = snapshot.in_order();
+        let missed = Missed { schema: &snapshot.schema, missing: *missing, limits, rows, row };
+        let text = |at: usize| snapshot.text(places[at]);
+        Ok(missed.find(places.len(), limit, text, |at| snapshot.id(places[at])))
     }
 }
 
