@@ -28,6 +28,7 @@ from tamis.expression import Attribute, Expression, all_of, any_of, attr, parse
 from tamis.index import Index
 from tamis.limits import Limits
 from tamis.matches import Matches
+from tamis.near_miss import NearMiss
 from tamis.plan import Alternative, Plan
 
 __version__ = _version("tamis")
@@ -46,6 +47,7 @@ __all__ = [
     "InvalidId",
     "Limits",
     "Matches",
+    "NearMiss",
     "NeverMatchesWarning",
     "OptionError",
     "ParseError",

@@ -13,6 +13,7 @@ from tamis.explanation import Explanation
 from tamis.expression import Expression, Missing
 from tamis.limits import DEFAULT, Limits
 from tamis.matches import Id, Matches
+from tamis.near_miss import NearMiss
 from tamis.plan import Plan
 
 if TYPE_CHECKING:
@@ -207,6 +208,33 @@ class Index:
         if k < 0:
             raise ValueError(f"k is {k}, must not be negative")
         return self._native.top_k(event, k, dict(weights or {}))
+
+    def near_misses(self, event: Mapping[str, Any], limit: int = 10) -> list[NearMiss]:
+        """Find expressions that failed by one predicate, with that predicate.
+
+        A near miss does not match, but would if one predicate of its normalized form were TRUE. In that form
+        NOT is inside the predicates, and predicates on one attribute are merged where AND or OR joins them.
+        All such predicates are named, at most 10 an expression. Expressions that no event can satisfy are
+        left out.
+
+        Every expression is looked at, on all cores, until ``limit`` are found: expect milliseconds for
+        thousands, seconds for millions. Other threads match and update meanwhile.
+
+        Args:
+            event: A mapping, as `match` takes.
+            limit: How many near misses to return, in order of insertion.
+
+        >>> index = Index()
+        >>> index.add("adults", "age >= 18 and country = 'US'")
+        >>> index.add("anyone", "age >= 18 or vip")
+        >>> for miss in index.near_misses({"age": 17, "country": "US"}):
+        ...     print(miss.id, miss.predicates)
+        adults ['age >= 18']
+        anyone ['age >= 18', 'vip = TRUE']
+        """
+        if limit < 0:
+            raise ValueError(f"limit is {limit}, must not be negative")
+        return [NearMiss(id, predicates) for id, predicates in self._native.near_misses(event, limit)]
 
     def explain(self, id: Id, event: Mapping[str, Any]) -> Explanation:
         """Tell why an expression matches an event, or why not.

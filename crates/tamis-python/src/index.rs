@@ -10,7 +10,9 @@ use crate::matches::NativeMatches;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
+use std::any::Any;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{ArrowReader, JsonReader, Rows, json_lines};
@@ -50,7 +52,8 @@ impl NativeIndex {
             let view = self.pin(py);
             rows.clear();
             read(view.schema(), &mut rows)?;
-            if let Ok(result) = py.detach(|| with(&view, &rows)) {
+            let done = py.detach(|| guarded(|| with(&view, &rows)));
+            if let Ok(result) = done.map_err(|error| exception(py, error))? {
                 return Ok(result);
             }
         }
@@ -114,6 +117,17 @@ impl NativeIndex {
             }
         }
     }
+}
+
+/// What matching gives, or, if it panics, an error: a file that was damaged on purpose, with checksums that fit, may
+/// lead it astray. It leaves nothing half done, so the index stays usable.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
+    let panicked = |cause: Box<dyn Any + Send>| {
+        let text = cause.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+        Error::Internal(format!("matching panicked: {text}"))
+    };
+    catch_unwind(AssertUnwindSafe(work)).map_err(panicked)
 }
 
 /// Appends the rows of a batch; an error names the row, counted from `first`.
@@ -295,7 +309,8 @@ impl NativeIndex {
             let message = format!("a JSON event is a str or bytes, not {}", event.get_type().name()?);
             return Err(fault(Error::Event { attribute: None, message }));
         };
-        let ids = py.detach(|| self.index.match_json(json)).map_err(fault)?;
+        let ids =
+            py.detach(|| guarded(|| self.index.match_json(json))).and_then(|done| done).map_err(fault)?;
         self.ids(py, &ids)
     }
 
@@ -325,8 +340,8 @@ impl NativeIndex {
         let fault = |error: Error| exception(py, error);
         let matches = if let Some(text) = json_bytes(events).map_err(fault)? {
             let lines: Vec<&[u8]> = json_lines(text).map(|(_, line)| line).collect();
-            let matched = py.detach(|| self.match_json_lines(&lines, threads, ordered));
-            matched.map_err(fault)?
+            let matched = py.detach(|| guarded(|| self.match_json_lines(&lines, threads, ordered)));
+            matched.and_then(|done| done).map_err(fault)?
         } else {
             let list = events.cast::<PyList>()?;
             let kept: Vec<Bound<'_, PyAny>> = list.iter().collect();
@@ -341,7 +356,8 @@ impl NativeIndex {
                     Err(error) => return Err(fault(error.at_row(row))),
                 }
             }
-            py.detach(|| self.match_json_lines(&lines, threads, ordered)).map_err(fault)?
+            let matched = py.detach(|| guarded(|| self.match_json_lines(&lines, threads, ordered)));
+            matched.and_then(|done| done).map_err(fault)?
         };
         NativeMatches::new(matches)
     }
@@ -354,7 +370,8 @@ impl NativeIndex {
         ordered: bool,
     ) -> PyResult<NativeMatches> {
         let reader = batches(data)?;
-        let matches = py.detach(|| self.match_batches(reader, threads, ordered));
+        let matches = py.detach(|| guarded(|| self.match_batches(reader, threads, ordered)));
+        let matches = matches.map_err(ArrowFault::Core).and_then(|done| done);
         NativeMatches::new(matches.map_err(|fault| fault.exception(py))?)
     }
 
@@ -391,6 +408,22 @@ impl NativeIndex {
         )?;
         let best = best.map_err(|error| exception(py, error))?;
         best.iter().map(|(id, score)| Ok((id_to_python(py, id)?, *score))).collect()
+    }
+
+    /// Pairs of id and predicates.
+    fn near_misses<'py>(
+        &self,
+        py: Python<'py>,
+        event: &Bound<'py, PyAny>,
+        limit: usize,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, Vec<String>)>> {
+        let found = self.with_rows(
+            py,
+            |schema, rows| read_event(event, schema, rows).map_err(|fault| fault.exception(py, None)),
+            |view, rows| view.near_misses(rows, 0, limit),
+        )?;
+        let found = found.map_err(|error| exception(py, error))?;
+        found.into_iter().map(|miss| Ok((id_to_python(py, &miss.id)?, miss.predicates))).collect()
     }
 
     fn explain<'py>(
