@@ -12,7 +12,9 @@
 use super::conditions::{Check, Complex};
 use super::lanes::{BLOCK, Lane};
 use super::layout::nodes_of_level;
-use super::matching::{CompiledScratch, Events, FlatRows, Located, MemoEvent, Table, View, Walk, load, size};
+use super::matching::{
+    CompiledScratch, Events, FlatRows, Located, MemoEvent, Table, View, Walk, inside, load, size,
+};
 use super::words::{Format, format};
 use crate::event::{EventSlots, Rows};
 use std::ops::Range;
@@ -175,6 +177,8 @@ struct Ranked {
     len: u32,
     /// Where the masks up to each rank begin; one more than there are spaces.
     masks: u32,
+    /// Whether an event may have several spaces: those of the elements of a list.
+    many_valued: bool,
 }
 
 /// What a batch needs, reused from batch to batch.
@@ -310,7 +314,9 @@ impl BatchScratch {
             } else {
                 u32::MAX
             };
-            let ranked = Ranked { ranks, spaces: spaces as u32, len: len as u32, masks: masks as u32 };
+            let many_valued = view.elements.iter().any(|[_, of_elements]| *of_elements == dimension);
+            let (spaces, len, masks) = (spaces as u32, len as u32, masks as u32);
+            let ranked = Ranked { ranks, spaces, len, masks, many_valued };
             self.ranked.push((dimension, ranked));
             self.places[dimension as usize] = self.ranked.len() as u32;
         }
@@ -363,8 +369,13 @@ impl Masks<'_, '_> {
     /// Events with a space in an interval that does not begin with 0.
     #[inline(always)]
     fn between(&self, ranked: &Ranked, low: u32, high: u32) -> Mask {
-        let masks = &self.masks[ranked.masks as usize..];
         let (before, up_to) = (self.rank(ranked, low - 1), self.rank(ranked, high));
+        if ranked.many_valued {
+            // Who has an element before the interval may have another one inside.
+            let exact = &self.exact[ranked.spaces as usize..][before..up_to];
+            return exact.iter().fold(NONE, |mask, exact| or(mask, *exact));
+        }
+        let masks = &self.masks[ranked.masks as usize..];
         without(masks[up_to], masks[before])
     }
 
@@ -427,7 +438,7 @@ impl Masks<'_, '_> {
             Complex::Program { start, len, all, .. } => {
                 let words = &self.view.programs[start as usize..][..len as usize];
                 let mut held = if all { of } else { NONE };
-                for word in words {
+                for word in words.iter().filter(|word| inside(**word, entry)) {
                     held = match all {
                         true => self.word(Format::Wide, *word, held),
                         false => or(held, self.word(Format::Wide, *word, without(of, held))),

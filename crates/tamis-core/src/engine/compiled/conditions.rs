@@ -76,9 +76,16 @@ pub(super) enum Complex {
 pub(super) const UNSHARED: u32 = u32::MAX;
 
 impl Complex {
-    /// Whether each event has to be asked by itself.
-    pub fn asks_each_event(&self) -> bool {
-        matches!(self, Complex::AllWithin { .. } | Complex::Asked { .. })
+    /// Whether each event has to be asked by itself. Elements that are missing are in no mask, so who accepts them
+    /// has to look at the list.
+    pub fn asks_each_event(&self, intervals: &[[u32; 2]]) -> bool {
+        match self {
+            Complex::AllWithin { .. } | Complex::Asked { .. } => true,
+            Complex::AnyWithin { start, len, .. } => {
+                *len > 0 && intervals.get(*start as usize).is_some_and(|[low, _]| *low == 0)
+            }
+            _ => false,
+        }
     }
 
     pub fn to_words(self) -> [u32; 4] {

@@ -307,8 +307,8 @@ impl Writer<'_> {
             self.tests.extend(parts.filter(|part| !met(part)));
             let share = |part: &Part| part.either().map_or(2.0, |id| self.conditions[id].share);
             self.tests[start..].sort_by(|a, b| share(a).total_cmp(&share(b)));
-            let many_valued =
-                keys.iter().any(|key| key.met != Key::NONE && self.conditions[key.met as usize].many_valued);
+            // Several elements of a list may come by, each by itself.
+            let many_valued = placement.home(one).is_some_and(|home| self.conditions[home].many_valued);
             let target = self.alternatives.target(alternative) | if many_valued { REPEATED } else { 0 };
             let len = (self.tests.len() - start) as u32;
             self.entries.push(Entry { target, keys, start: start as u32, len });

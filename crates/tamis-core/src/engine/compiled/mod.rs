@@ -131,7 +131,7 @@ impl Builder {
             || !conditions.elements.is_empty();
         let count = alternatives.len() as u64;
         let layout = layout::write(&mut conditions, &alternatives, &programs, &placement);
-        let together = !layout.complex.iter().any(|complex| complex.asks_each_event());
+        let together = !layout.complex.iter().any(|complex| complex.asks_each_event(&conditions.intervals));
         let figures = [
             distinct,
             count,
@@ -326,6 +326,10 @@ impl Compiled {
         };
         if compiled.dimensions.len() != compiled.spaces.len() || compiled.attributes > compiled.spaces.len() {
             return Err("the dimensions of a segment do not fit together".into());
+        }
+        // There is room for as many results while an event is matched.
+        if compiled.table.memos as usize > compiled.table.entries.len() {
+            return Err("more results to keep than a segment has programs".into());
         }
         Ok(compiled)
     }

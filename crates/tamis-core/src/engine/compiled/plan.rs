@@ -124,6 +124,12 @@ pub(super) struct Placement {
 }
 
 impl Placement {
+    /// The predicate whose dimension leads to the place; `None` if every event comes by.
+    pub fn home(&self, placed: &Placed) -> Option<usize> {
+        let home = self.homes[placed.alternative as usize];
+        (home != Key::NONE).then_some(home as usize)
+    }
+
     /// What is compared at the place.
     pub fn keys(&self, conditions: &[Condition], placed: &Placed) -> [Key; 2] {
         let home = self.homes[placed.alternative as usize];
