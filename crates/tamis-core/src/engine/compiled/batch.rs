@@ -12,9 +12,7 @@
 use super::conditions::{Check, Complex};
 use super::lanes::{BLOCK, Lane};
 use super::layout::nodes_of_level;
-use super::matching::{
-    CompiledScratch, Events, FlatRows, Located, MemoEvent, Table, View, Walk, inside, load, size,
-};
+use super::matching::{CompiledScratch, Events, FlatRows, Located, MemoEvent, Table, View, Walk, load, size};
 use super::words::{Format, format};
 use crate::event::{EventSlots, Rows};
 use std::ops::Range;
@@ -438,7 +436,7 @@ impl Masks<'_, '_> {
             Complex::Program { start, len, all, .. } => {
                 let words = &self.view.programs[start as usize..][..len as usize];
                 let mut held = if all { of } else { NONE };
-                for word in words.iter().filter(|word| inside(**word, entry)) {
+                for word in words {
                     held = match all {
                         true => self.word(Format::Wide, *word, held),
                         false => or(held, self.word(Format::Wide, *word, without(of, held))),

@@ -320,7 +320,7 @@ impl Tests<'_, '_> {
                     return held;
                 }
                 let words = &self.view.programs[start as usize..][..len as usize];
-                let mut holds = |word: &u64| inside(*word, entry) && self.holds(Format::Wide, *word, memos);
+                let mut holds = |word: &u64| self.holds(Format::Wide, *word, memos);
                 let held = if all { words.iter().all(&mut holds) } else { words.iter().any(&mut holds) };
                 if memo != UNSHARED {
                     memos.set(memo, self.memo, held);
@@ -335,13 +335,6 @@ impl Tests<'_, '_> {
         let at = intervals.partition_point(|[low, _]| *low <= space);
         at > 0 && space <= intervals[at - 1][1]
     }
-}
-
-/// Whether a word of a program refers to what was written before the program, as all do unless a file is damaged:
-/// going round in circles would never end.
-#[inline(always)]
-pub(super) fn inside(word: u64, program: u32) -> bool {
-    !matches!(Format::Wide.decode(word), Check::Complex(inner) if inner >= program)
 }
 
 /// A list or a table that the event has to look into.
