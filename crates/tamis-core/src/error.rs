@@ -64,6 +64,15 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// What some work gives, or an internal error if it panics. For matching, which leaves nothing half done.
+    pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T> {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {
+            let text = cause.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+            Error::Internal(format!("a panic: {text}"))
+        })
+    }
+
     /// An event error that names its attribute.
     pub fn event(attribute: &str, message: impl Into<String>) -> Error {
         Error::Event { attribute: Some(attribute.to_owned()), message: message.into() }

@@ -426,3 +426,20 @@ fn missing_elements_are_elements() {
         compare("missing", &texts.map(str::to_owned), &events, missing);
     }
 }
+
+/// Tables of integers that end with the greatest or begin with the smallest.
+#[test]
+fn integers_at_the_ends() {
+    let ends = [i64::MAX, i64::MAX - 1, i64::MAX - 2, i64::MIN, i64::MIN + 1];
+    for end in ends {
+        let texts: Vec<String> = ["=", "!=", "<=", ">=", "<", ">"].map(|op| format!("a {op} {end}")).into();
+        let values = ends.into_iter().map(Given::Int).chain(
+            [0.5, -0.5, 9.223_372_036_854_775e18, -9.223_372_036_854_775_8e18, 1e300, f64::INFINITY]
+                .map(Given::Float),
+        );
+        let events: Vec<GivenEvent> = values.map(|value| vec![("a".into(), value)]).collect();
+        compare("ends", &texts, &events, Missing::Unknown);
+        compare("point", &texts[..1], &events, Missing::Unknown);
+        compare("range", &texts[2..4], &events, Missing::Unknown);
+    }
+}

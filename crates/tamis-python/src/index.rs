@@ -10,9 +10,7 @@ use crate::matches::NativeMatches;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
-use std::any::Any;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{ArrowReader, JsonReader, Rows, json_lines};
@@ -52,7 +50,7 @@ impl NativeIndex {
             let view = self.pin(py);
             rows.clear();
             read(view.schema(), &mut rows)?;
-            let done = py.detach(|| guarded(|| with(&view, &rows)));
+            let done = py.detach(|| Error::catch(|| with(&view, &rows)));
             if let Ok(result) = done.map_err(|error| exception(py, error))? {
                 return Ok(result);
             }
@@ -117,17 +115,6 @@ impl NativeIndex {
             }
         }
     }
-}
-
-/// What matching gives, or, if it panics, an error: a file that was damaged on purpose, with checksums that fit, may
-/// lead it astray. It leaves nothing half done, so the index stays usable.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
-    let panicked = |cause: Box<dyn Any + Send>| {
-        let text = cause.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        Error::Internal(format!("matching panicked: {text}"))
-    };
-    catch_unwind(AssertUnwindSafe(work)).map_err(panicked)
 }
 
 /// Appends the rows of a batch; an error names the row, counted from `first`.
@@ -309,8 +296,10 @@ impl NativeIndex {
             let message = format!("a JSON event is a str or bytes, not {}", event.get_type().name()?);
             return Err(fault(Error::Event { attribute: None, message }));
         };
-        let ids =
-            py.detach(|| guarded(|| self.index.match_json(json))).and_then(|done| done).map_err(fault)?;
+        let ids = py
+            .detach(|| Error::catch(|| self.index.match_json(json)))
+            .and_then(|done| done)
+            .map_err(fault)?;
         self.ids(py, &ids)
     }
 
@@ -340,7 +329,7 @@ impl NativeIndex {
         let fault = |error: Error| exception(py, error);
         let matches = if let Some(text) = json_bytes(events).map_err(fault)? {
             let lines: Vec<&[u8]> = json_lines(text).map(|(_, line)| line).collect();
-            let matched = py.detach(|| guarded(|| self.match_json_lines(&lines, threads, ordered)));
+            let matched = py.detach(|| Error::catch(|| self.match_json_lines(&lines, threads, ordered)));
             matched.and_then(|done| done).map_err(fault)?
         } else {
             let list = events.cast::<PyList>()?;
@@ -356,7 +345,7 @@ impl NativeIndex {
                     Err(error) => return Err(fault(error.at_row(row))),
                 }
             }
-            let matched = py.detach(|| guarded(|| self.match_json_lines(&lines, threads, ordered)));
+            let matched = py.detach(|| Error::catch(|| self.match_json_lines(&lines, threads, ordered)));
             matched.and_then(|done| done).map_err(fault)?
         };
         NativeMatches::new(matches)
@@ -370,7 +359,7 @@ impl NativeIndex {
         ordered: bool,
     ) -> PyResult<NativeMatches> {
         let reader = batches(data)?;
-        let matches = py.detach(|| guarded(|| self.match_batches(reader, threads, ordered)));
+        let matches = py.detach(|| Error::catch(|| self.match_batches(reader, threads, ordered)));
         let matches = matches.map_err(ArrowFault::Core).and_then(|done| done);
         NativeMatches::new(matches.map_err(|fault| fault.exception(py))?)
     }

@@ -230,6 +230,6 @@ impl Index {
 
     /// Checks every invariant; for tests.
     pub fn validate(&self) -> Result<()> {
-        self.backing.validate().map_err(Error::Internal)
+        Error::catch(|| self.backing.validate())?.map_err(Error::Internal)
     }
 }

@@ -23,6 +23,9 @@ pub struct NearMiss {
     pub predicates: Vec<String>,
 }
 
+/// The place of a subscription and the predicates it fails by.
+type Miss = (usize, Vec<String>);
+
 impl NearMiss {
     /// So many predicates are named.
     pub const MOST_PREDICATES: usize = 10;
@@ -63,7 +66,7 @@ impl Missed<'_> {
         while start < count && found.len() < limit {
             let (first, len) = (start, round.min(count - start));
             let enough = limit - found.len();
-            let chunks: Vec<Result<Vec<(usize, Vec<String>)>>> = in_chunks(len, CHUNK, None, |range| {
+            let chunks: Vec<Result<Vec<Miss>>> = in_chunks(len, CHUNK, None, |range| {
                 let mut slots = EventSlots::default();
                 let event = slots.load(self.rows, self.row, self.schema.len());
                 let (mut normalizer, mut misses) = (Normalizer::default(), Vec::new());
@@ -128,6 +131,10 @@ impl Normal {
     fn fails_by(&self, event: &Event<'_>) -> Vec<u32> {
         let Root::Node(root) = self.root() else { return Vec::new() };
         // Equal predicates are one, wherever they stand.
+        #[expect(
+            clippy::mutable_key_type,
+            reason = "a regex has a cache inside, which is no part of its hash"
+        )]
         let mut first: FxHashMap<&Predicate, u32> = FxHashMap::default();
         let mut states: Vec<State> = Vec::with_capacity(self.nodes().len());
         // Sets of predicates, each ascending.

@@ -2,7 +2,7 @@
 
 use super::backing::Pinned;
 use super::{EventWeights, Id, Index, Matches, NearMiss, Stale};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{JsonReader, Rows};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// With the engine `compiled` a view stays what it is, whatever happens to the index, and nothing is ever [`Stale`].
 /// Other engines change in place; there a view is stale once the schema grew, and the events are to be read again with
 /// a fresh one.
+///
+/// A file is not read when it is opened, so damage under checksums that fit, which does not happen by itself, shows
+/// only when events are matched: with wrong answers or a panic, from which nothing is left half done.
+/// [`Error::catch`] makes an error of it.
 pub struct View<'i>(pub(super) Box<dyn Pinned + 'i>);
 
 impl View<'_> {
@@ -117,7 +121,7 @@ impl Index {
             let view = self.pin();
             rows.clear();
             reader.read(json, view.schema(), &mut rows)?;
-            if let Ok(ids) = view.match_row(&rows, 0) {
+            if let Ok(ids) = Error::catch(|| view.match_row(&rows, 0))? {
                 return Ok(ids);
             }
         }

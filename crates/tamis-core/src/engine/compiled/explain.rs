@@ -6,6 +6,7 @@ use super::Compiled;
 use super::check::{self, Found, Through};
 use super::conditions::{Check, Complex, Conditions};
 use super::cover::REPEATED;
+use super::spaces::Intervals;
 use crate::expr::{Normal, Test};
 use crate::schema::Schema;
 
@@ -59,7 +60,7 @@ struct Words<'w> {
     compiled: &'w Compiled,
     schema: &'w Schema,
     /// Text, dimension and accepted spaces of each predicate.
-    predicates: Vec<(String, u32, Vec<(u32, u32)>)>,
+    predicates: Vec<(String, u32, Intervals)>,
 }
 
 impl<'w> Words<'w> {

@@ -313,6 +313,7 @@ impl<'a> SpacesView<'a> {
         }
         // Just behind the integer below it.
         let below = value.floor();
+        // In this order it does not overflow: the table may end with the greatest integer.
         let high = scale.table_low + (i64::from(scale.table_len) - 1);
         if number < Number::Int(scale.table_low) {
             return scale.number_base;
