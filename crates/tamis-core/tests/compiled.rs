@@ -434,7 +434,7 @@ fn integers_at_the_ends() {
     for end in ends {
         let texts: Vec<String> = ["=", "!=", "<=", ">=", "<", ">"].map(|op| format!("a {op} {end}")).into();
         let values = ends.into_iter().map(Given::Int).chain(
-            [0.5, -0.5, 9.223_372_036_854_775e18, -9.223_372_036_854_775_8e18, 1e300, f64::INFINITY]
+            [0.5, -0.5, 9.223_372_036_854_775e18, -9.223_372_036_854_776e18, 1e300, f64::INFINITY]
                 .map(Given::Float),
         );
         let events: Vec<GivenEvent> = values.map(|value| vec![("a".into(), value)]).collect();
