@@ -250,11 +250,11 @@ class Index:
         return Explanation.from_native(self._native.explain(id, event))
 
     def explain_plan(self, what: Id | str | Expression) -> Plan:
-        """Tell how a subscription is found: where it waits for events, what is tested there, how likely that is.
+        """Tell how a subscription is found: where it waits for events, what is tested, how likely that is.
 
         Args:
-            what: An id; or an expression, as text or built, that need not be in the index. A string that is an id
-                of the index is taken as that.
+            what: An id; or an expression, as text or built, that need not be in the index. A string that is
+                an id of the index is taken as that.
 
         Raises:
             UnknownId: An integer that is no id of the index.
