@@ -309,8 +309,8 @@ impl Conditions {
     }
 }
 
-/// As deep as expressions may nest under any limits.
-const MOST_NESTED: usize = 1_000;
+/// As deep as subexpressions get under any limits: a XOR of many operands is a tree of its own.
+const MOST_NESTED: u16 = 25_000;
 
 /// The table as it is kept.
 #[derive(Clone, Debug, Default)]
@@ -361,7 +361,7 @@ impl Table {
                     depths[entry] = depths[entry].max(depth);
                 }
             }
-            if usize::from(depths[entry]) > 2 * MOST_NESTED {
+            if depths[entry] > MOST_NESTED {
                 return Err(format!("subexpressions nest deeper than {MOST_NESTED}"));
             }
         }
