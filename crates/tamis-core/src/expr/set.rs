@@ -18,6 +18,30 @@ pub struct Cut<T> {
     pub after: bool,
 }
 
+impl Cut<Number> {
+    /// One form for each cut: behind an integer rather than before the float that follows it, and the other way round.
+    pub fn canonical(self) -> Cut<Number> {
+        match (self.at, self.after) {
+            (Number::Float(_), false) => match self.at.next_down() {
+                at @ Number::Int(_) => Cut { at, after: true },
+                Number::Float(_) => self,
+            },
+            (Number::Float(_), true) => match self.at.next_up() {
+                at @ Number::Int(_) => Cut { at, after: false },
+                Number::Float(_) => self,
+            },
+            (Number::Int(_), _) => self,
+        }
+    }
+}
+
+impl Cut<i64> {
+    /// The first instant behind the cut; `None` if there is none.
+    pub fn instant_behind(&self) -> Option<i64> {
+        if self.after { self.at.checked_add(1) } else { Some(self.at) }
+    }
+}
+
 /// A set over an ordered domain, as the places where membership changes.
 ///
 /// Invariant: `cuts` is strictly ascending. One binary search answers membership, one merge computes any Boolean
@@ -127,6 +151,16 @@ impl<T: Ord + Clone> OrderedSet<T> {
             Ordering::Greater => false,
         });
         self.below != (passed % 2 == 1)
+    }
+
+    /// The places where membership changes, ascending.
+    pub fn cuts(&self) -> &[Cut<T>] {
+        &self.cuts
+    }
+
+    /// Whether all ranges are single values.
+    pub fn is_points(&self) -> bool {
+        self.ranges().all(|ends| matches!(ends, (Some(low), Some(high)) if low.at == high.at))
     }
 
     /// The maximal ranges of the set, in ascending order; `None` is open.

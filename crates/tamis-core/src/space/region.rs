@@ -90,12 +90,13 @@ impl Region {
             self.add_numbers(range);
         }
         for (low, high) in ranges(&set.times) {
-            let low = low.map(before_instant);
+            let before = |cut: Cut<i64>| Some(Cut { at: cut.instant_behind()?, after: false });
+            let low = low.map(before);
             // Behind the last instant there is none.
             if let Some(None) = low {
                 continue;
             }
-            let (low, high) = (low.flatten(), high.and_then(before_instant));
+            let (low, high) = (low.flatten(), high.and_then(before));
             if !is_empty(&low, &high) {
                 self.times.push((low, high));
             }
@@ -105,7 +106,7 @@ impl Region {
 
     /// Appends a range above all others, its ends moved where no integer notices.
     fn add_numbers(&mut self, (low, high): Range<Number>) {
-        let mut low = low.map(canonical);
+        let mut low = low.map(Cut::canonical);
         if let Some(Cut { at: Number::Int(below), after: true }) = low
             && let Some(next) = below.checked_add(1)
         {
@@ -116,7 +117,7 @@ impl Region {
                 self.rounded = true;
             }
         }
-        let mut high = high.map(canonical);
+        let mut high = high.map(Cut::canonical);
         if let Some(Cut { at: Number::Int(last), after: true }) = high
             && let Some(next) = last.checked_add(1)
         {
@@ -147,27 +148,6 @@ impl Region {
 /// Whether no value lies between two cuts: between neighbouring numbers, for one.
 fn is_empty<T: Ord>(low: &Option<Cut<T>>, high: &Option<Cut<T>>) -> bool {
     matches!((low, high), (Some(low), Some(high)) if low >= high)
-}
-
-/// One form for each cut: behind an integer rather than before the float that follows it, and the other way round.
-fn canonical(cut: Cut<Number>) -> Cut<Number> {
-    match (cut.at, cut.after) {
-        (Number::Float(_), false) => match cut.at.next_down() {
-            at @ Number::Int(_) => Cut { at, after: true },
-            Number::Float(_) => cut,
-        },
-        (Number::Float(_), true) => match cut.at.next_up() {
-            at @ Number::Int(_) => Cut { at, after: false },
-            Number::Float(_) => cut,
-        },
-        (Number::Int(_), _) => cut,
-    }
-}
-
-/// Instants are whole microseconds, so behind one is before the next.
-fn before_instant(cut: Cut<i64>) -> Option<Cut<i64>> {
-    let at = if cut.after { cut.at.checked_add(1)? } else { cut.at };
-    Some(Cut { at, after: false })
 }
 
 fn ranges<T: Ord + Clone>(set: &OrderedSet<T>) -> impl Iterator<Item = Range<T>> + use<'_, T> {

@@ -1,0 +1,151 @@
+//! Which spaces a predicate accepts. Its cuts are among those of the dimension.
+
+use super::{Intervals, Scale, Spaces, SpacesView};
+use crate::expr::{Cut, OrderedSet, Test, ValueSet};
+use crate::number::Number;
+use smol_str::SmolStr;
+
+impl Spaces {
+    /// The spaces whose values a test accepts, 0 for a missing one. Patterns and networks: all strings.
+    pub fn accepted(&self, dimension: u32, test: &Test) -> Intervals {
+        let scale = &self.scales[dimension as usize];
+        let view = self.view();
+        let mut spaces = Intervals::new();
+        match test {
+            Test::Number { low, high } => {
+                let low = (*low != Number::MIN).then_some(Cut { at: *low, after: false });
+                let high = (*high != Number::MAX).then_some(Cut { at: *high, after: true });
+                spaces.push(view.number_range(scale, low.as_ref(), high.as_ref()));
+            }
+            Test::Text(text) => {
+                let space = view.of_text(scale, text);
+                spaces.push((space, space));
+            }
+            Test::Pattern { or_missing, .. } | Test::Cidr { or_missing, .. } => {
+                spaces.extend(or_missing.then_some((0, 0)));
+                spaces.push((scale.text_base, scale.text_base + scale.text_cuts));
+            }
+            test => {
+                if let Some(set) = test.to_set() {
+                    view.accepted_set(scale, &set, &mut spaces);
+                }
+            }
+        }
+        joined(spaces)
+    }
+}
+
+impl SpacesView<'_> {
+    fn accepted_set(&self, scale: &Scale, set: &ValueSet, spaces: &mut Intervals) {
+        spaces.extend(set.missing.then_some((0, 0)));
+        spaces.extend(set.numbers.ranges().map(|(low, high)| self.number_range(scale, low, high)));
+        let times = &self.times[scale.time_start as usize..][..scale.time_cuts as usize];
+        for (low, high) in set.times.ranges() {
+            let place =
+                |cut: &Cut<i64>| cut.instant_behind().map(|at| times.partition_point(|cut| *cut < at) as u32);
+            let low = match low.map(place) {
+                None => 0,
+                // Behind the last instant there is none.
+                Some(None) => continue,
+                Some(Some(at)) => at + 1,
+            };
+            let high = high.and_then(place).unwrap_or(scale.time_cuts);
+            if low <= high {
+                spaces.push((scale.time_base + low, scale.time_base + high));
+            }
+        }
+        self.accepted_texts(scale, &set.texts, spaces);
+        for (space, accepted) in (scale.bool_base..).zip(set.bools) {
+            spaces.extend(accepted.then_some((space, space)));
+        }
+        spaces.extend(set.other.then_some((scale.other, scale.other)));
+    }
+
+    fn number_range(
+        &self,
+        scale: &Scale,
+        low: Option<&Cut<Number>>,
+        high: Option<&Cut<Number>>,
+    ) -> (u32, u32) {
+        let base = scale.number_base;
+        let low = low.map_or(0, |cut| self.cut_place(scale, cut.clone().canonical()) + 1);
+        let high = high.map_or(scale.number_cuts, |cut| self.cut_place(scale, cut.clone().canonical()));
+        (base + low, base + high)
+    }
+
+    /// How many cuts lie before one of the cuts.
+    fn cut_place(&self, scale: &Scale, wanted: Cut<Number>) -> u32 {
+        if scale.table_len > 0 {
+            let Number::Int(at) = wanted.at else { return 0 };
+            let entry = self.tables[scale.number_start as usize + (at - scale.table_low) as usize];
+            let at_it = u32::from(entry >> 1) - scale.number_base;
+            return if wanted.after { at_it } else { at_it - 1 };
+        }
+        let (mut low, mut high) = (0, scale.number_cuts as usize);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.number_cut(scale.number_start as usize + middle) < wanted {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        low as u32
+    }
+
+    fn accepted_texts(&self, scale: &Scale, texts: &OrderedSet<SmolStr>, spaces: &mut Intervals) {
+        if texts.is_empty() {
+            return;
+        }
+        if scale.hash_mask == 0 && scale.text_cuts > 0 {
+            let cuts = scale.text_start as usize..(scale.text_start + scale.text_cuts) as usize;
+            let place = |wanted: &Cut<SmolStr>| {
+                let wanted = (wanted.at.as_bytes(), u8::from(wanted.after));
+                let (mut low, mut high) = (cuts.start, cuts.end);
+                while low < high {
+                    let middle = usize::midpoint(low, high);
+                    if self.text_cut(middle) < wanted { low = middle + 1 } else { high = middle }
+                }
+                (low - cuts.start) as u32
+            };
+            for (low, high) in texts.ranges() {
+                let low = low.map_or(0, |cut| place(cut) + 1);
+                let high = high.map_or(scale.text_cuts, place);
+                spaces.push((scale.text_base + low, scale.text_base + high));
+            }
+            return;
+        }
+        let point = |(low, _): (Option<&Cut<SmolStr>>, _)| low.map(|cut| self.of_text(scale, &cut.at));
+        if texts.is_points() {
+            spaces.extend(texts.ranges().filter_map(point).map(|space| (space, space)));
+            return;
+        }
+        // All strings but some.
+        let complement = texts.clone().complement();
+        let mut next = scale.text_base;
+        for excluded in complement.ranges().filter_map(point) {
+            if next < excluded {
+                spaces.push((next, excluded - 1));
+            }
+            next = excluded + 1;
+        }
+        let last = scale.text_base + scale.text_cuts;
+        if next <= last {
+            spaces.push((next, last));
+        }
+    }
+}
+
+/// In order, neighbours made one. Between neighbouring numbers there is nothing.
+fn joined(mut spaces: Intervals) -> Intervals {
+    spaces.retain(|(low, high)| low <= high);
+    spaces.sort_unstable();
+    let mut joined = Intervals::with_capacity(spaces.len());
+    for (low, high) in spaces {
+        match joined.last_mut() {
+            Some(last) if low <= last.1 + 1 => last.1 = last.1.max(high),
+            _ => joined.push((low, high)),
+        }
+    }
+    joined
+}
