@@ -26,7 +26,7 @@ fn check(workload: &dyn Workload) {
         for event in &workload.events()[..20] {
             let ids = index.match_json(json(event).as_bytes()).expect("valid JSON");
             let sum =
-                ids.iter().map(|id| if let Id::Int(n) = id { *n as u64 } else { unreachable!("{id}") }).sum();
+                ids.iter().map(|id| if let Id::Int(n) = id { n as u64 } else { unreachable!("{id}") }).sum();
             if takes_all {
                 assert_eq!(
                     (ids.len() as u64, sum),

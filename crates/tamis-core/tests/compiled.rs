@@ -48,7 +48,7 @@ fn single_answers(index: &Index, events: &[GivenEvent]) -> Vec<Vec<Id>> {
     let view = index.pin();
     let mut rows = Rows::default();
     events.iter().for_each(|event| write_row(event, view.schema(), &mut rows));
-    (0..rows.len()).map(|row| view.match_row(&rows, row).expect("not stale")).collect()
+    (0..rows.len()).map(|row| view.match_row(&rows, row).expect("not stale").to_vec()).collect()
 }
 
 fn figure(index: &Index, name: &str) -> u64 {

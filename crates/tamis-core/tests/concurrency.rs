@@ -144,7 +144,7 @@ fn a_batch_is_added_whole() {
             || {
                 let ids = index.match_json(br#"{"x": 1}"#).expect("valid JSON");
                 let allowed = [vec![], vec![first.clone()], vec![first.clone(), second.clone()]];
-                assert!(allowed.contains(&ids), "{ids:?}");
+                assert!(allowed.iter().any(|allowed| ids == *allowed), "{ids:?}");
             },
         );
         assert!(index.is_empty());

@@ -29,7 +29,9 @@ fn matches(index: &Index, events: &[GivenEvent]) -> Vec<Vec<Id>> {
     let schema = index.schema();
     let mut rows = Rows::default();
     events.iter().for_each(|event| write_row(event, &schema, &mut rows));
-    (0..events.len()).map(|row| index.match_row(&schema, &rows, row).expect("a fresh schema")).collect()
+    (0..events.len())
+        .map(|row| index.match_row(&schema, &rows, row).expect("a fresh schema").to_vec())
+        .collect()
 }
 
 fn assert_same(index: &Index, copy: &Index, events: &[GivenEvent]) {

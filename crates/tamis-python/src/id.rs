@@ -2,8 +2,8 @@
 
 use crate::errors::invalid_id;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyString};
-use tamis_core::index::Id;
+use pyo3::types::{PyBool, PyInt, PyList, PyString};
+use tamis_core::index::{Id, IdColumn};
 
 /// A Python id; only `str` and integers of 64 bits are ids.
 pub fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
@@ -31,4 +31,18 @@ pub fn id_to_python<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyAny>
         Id::Int(id) => id.into_pyobject(py)?.into_any(),
         Id::Text(id) => PyString::new(py, id).into_any(),
     })
+}
+
+/// The Python list of many ids.
+pub fn ids_to_python<'py>(py: Python<'py>, ids: &IdColumn) -> PyResult<Bound<'py, PyList>> {
+    match ids {
+        IdColumn::Ints(ids) => PyList::new(py, ids),
+        IdColumn::Texts { offsets, text } => {
+            PyList::new(py, offsets.windows(2).map(|ends| &text[ends[0] as usize..ends[1] as usize]))
+        }
+        IdColumn::Mixed(ids) => {
+            let ids: Vec<_> = ids.iter().map(|id| id_to_python(py, id)).collect::<PyResult<_>>()?;
+            PyList::new(py, ids)
+        }
+    }
 }

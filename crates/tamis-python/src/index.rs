@@ -5,7 +5,7 @@ use crate::arrow_rules::{arrow_id, arrow_text, position};
 use crate::errors::{exception, expression_text, invalid_id, with_row};
 use crate::event::{Fault, read_event};
 use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing};
-use crate::id::{id_from_python, id_to_python};
+use crate::id::{id_from_python, id_to_python, ids_to_python};
 use crate::matches::NativeMatches;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
@@ -14,7 +14,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{ArrowReader, JsonReader, Rows, json_lines};
-use tamis_core::index::{EventWeights, Id, Index, Matches, Plan, Settings, Source, Stale, Standing, View};
+use tamis_core::index::{
+    EventWeights, IdColumn, Index, Matches, Plan, Settings, Source, Stale, Standing, View,
+};
 use tamis_core::{Error, Schema};
 
 /// Rows of Arrow data turned into events at a time: what they need stays in the cache.
@@ -55,11 +57,6 @@ impl NativeIndex {
                 return Ok(result);
             }
         }
-    }
-
-    fn ids<'py>(&self, py: Python<'py>, ids: &[Id]) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<_> = ids.iter().map(|id| id_to_python(py, id)).collect::<PyResult<_>>()?;
-        PyList::new(py, ids)
     }
 
     /// Matches Arrow data, or none of it if a value has no meaning.
@@ -274,8 +271,8 @@ impl NativeIndex {
     }
 
     fn all_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids = py.detach(|| self.index.ids());
-        self.ids(py, &ids)
+        let ids = py.detach(|| IdColumn::Mixed(self.index.ids()));
+        ids_to_python(py, &ids)
     }
 
     /// Matches a mapping.
@@ -286,7 +283,7 @@ impl NativeIndex {
             |schema, rows| read_event(event, schema, rows).map_err(|fault| fault.exception(py, None)),
             |view, rows| view.match_row(rows, 0),
         )?;
-        self.ids(py, &ids)
+        ids_to_python(py, &ids)
     }
 
     /// Matches one JSON object in a `str` or `bytes`.
@@ -300,7 +297,7 @@ impl NativeIndex {
             .detach(|| Error::catch(|| self.index.match_json(json)))
             .and_then(|done| done)
             .map_err(fault)?;
-        self.ids(py, &ids)
+        ids_to_python(py, &ids)
     }
 
     fn match_many(

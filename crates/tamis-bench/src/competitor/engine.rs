@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamis_core::event::{JsonReader, Rows};
-use tamis_core::index::{Id, IdColumn, Index, Settings};
+use tamis_core::index::{IdColumn, Index, Settings};
 use tamis_core::{Error, Schema};
 
 /// An index over all subscriptions of a case.
@@ -72,11 +72,9 @@ fn refusal(error: Error) -> String {
     }
 }
 
-fn number(id: &Id) -> u32 {
-    match id {
-        Id::Int(number) => *number as u32,
-        Id::Text(_) => unreachable!("all ids are integers"),
-    }
+fn numbers(ids: &IdColumn) -> impl Iterator<Item = u32> {
+    let IdColumn::Ints(ids) = ids else { unreachable!("all ids are integers") };
+    ids.iter().map(|id| *id as u32)
 }
 
 impl Competitor for Indexed {
@@ -93,15 +91,14 @@ impl Competitor for Indexed {
     fn numbers(&mut self, event: usize) -> Vec<u32> {
         let found = self.index.match_row(&self.schema, &self.rows, event).expect("a fresh schema");
         // Ids were given in ascending order, and come back in order of insertion.
-        found.iter().map(number).collect()
+        numbers(&found).collect()
     }
 
     fn numbers_of_many(&mut self, events: usize) -> Option<Vec<Vec<u32>>> {
         let found = self.found(events);
-        let IdColumn::Ints(ids) = &found.ids else { unreachable!("all ids are integers") };
+        let all: Vec<u32> = numbers(&found.ids).collect();
         let sorted = |bounds: &[i64]| {
-            let ids = &ids[bounds[0] as usize..bounds[1] as usize];
-            let mut numbers: Vec<u32> = ids.iter().map(|id| *id as u32).collect();
+            let mut numbers = all[bounds[0] as usize..bounds[1] as usize].to_vec();
             numbers.sort_unstable();
             numbers
         };

@@ -1,7 +1,7 @@
 //! What the facade asks of those who keep the subscriptions.
 
 use super::parsing::Parsed;
-use super::{EventWeights, Id, Matches, MemoryUsage, NearMiss, Plan, Settings, Source, Stale};
+use super::{EventWeights, Id, IdColumn, Matches, MemoryUsage, NearMiss, Plan, Settings, Source, Stale};
 use crate::error::Result;
 use crate::event::Rows;
 use crate::expr::Expr;
@@ -49,7 +49,7 @@ pub(super) trait Backing: Send + Sync {
 /// A state of the subscriptions.
 pub(super) trait Pinned: Send + Sync {
     fn schema(&self) -> &Arc<Schema>;
-    fn match_row(&self, rows: &Rows, row: usize) -> Result<Vec<Id>, Stale>;
+    fn match_row(&self, rows: &Rows, row: usize) -> Result<IdColumn, Stale>;
     fn match_rows(&self, rows: &Rows, threads: Option<NonZeroUsize>, ordered: bool)
     -> Result<Matches, Stale>;
     fn top_k(

@@ -75,6 +75,16 @@ impl IdColumn {
         }
     }
 
+    /// All ids.
+    pub fn iter(&self) -> impl Iterator<Item = Id> + '_ {
+        (0..self.len()).map(|at| self.get(at))
+    }
+
+    /// All ids, as a vector.
+    pub fn to_vec(&self) -> Vec<Id> {
+        self.iter().collect()
+    }
+
     /// Appends the ids of another column; where the kinds differ, the result is mixed.
     pub fn append(&mut self, other: IdColumn) {
         match (&mut *self, other) {
@@ -87,11 +97,21 @@ impl IdColumn {
                 offsets.extend(more.iter().skip(1).map(|offset| base + offset));
             }
             (column, other) => {
-                let ids = (0..column.len()).map(|at| column.get(at));
-                let more = (0..other.len()).map(|at| other.get(at));
-                *column = IdColumn::Mixed(ids.chain(more).collect());
+                *column = IdColumn::Mixed(column.iter().chain(other.iter()).collect());
             }
         }
+    }
+}
+
+impl PartialEq for IdColumn {
+    fn eq(&self, other: &IdColumn) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<T: AsRef<[Id]>> PartialEq<T> for IdColumn {
+    fn eq(&self, other: &T) -> bool {
+        self.iter().eq(other.as_ref().iter().cloned())
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `source`, `parsing` | how does text become an expression, and how do many at once? |
 //! | `view` | how is an event read and matched against one state of the index? |
 //! | `matches` | what does matching return, and how do threads share the rows? |
+//! | `holding` | what are texts held against, to score them or to tell what is missing? |
 //! | `scoring` | which matches are the best k? |
 //! | `plan` | how is an expression found? |
 //! | `near` | which expressions fail by one predicate only? |
@@ -23,6 +24,7 @@
 
 mod backing;
 mod file;
+mod holding;
 mod id;
 mod locked;
 mod matches;

@@ -5,13 +5,12 @@
 //! an OR by those of any child, an AND by those that all its failing children have in common.
 
 use super::Id;
+use super::holding::Holding;
 use super::matches::in_chunks;
 use crate::error::{Error, Result};
-use crate::event::{Event, EventSlots, Rows};
-use crate::expr::{Limits, Missing, Node, Normal, Normalizer, Predicate, Root, parse};
-use crate::schema::Schema;
+use crate::event::{Event, EventSlots};
+use crate::expr::{Node, Normal, Normalizer, Predicate, Root, parse};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// A subscription that does not match, but would if one predicate were TRUE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,19 +41,10 @@ const LONGEST_ROUND: usize = 512 * CHUNK;
 /// needed twice, could lose some; without it, long chains of XOR would take quadratic time.
 const MOST_KEPT: usize = 256;
 
-/// What an event is held against.
-pub(super) struct Missed<'e> {
-    pub schema: &'e Arc<Schema>,
-    pub missing: Missing,
-    pub limits: &'e Limits,
-    pub rows: &'e Rows,
-    pub row: usize,
-}
-
-impl Missed<'_> {
+impl Holding<'_> {
     /// The first `limit` near misses among `count` subscriptions, whose texts and ids are asked for by place in the
     /// order of insertion. `None` for a text that a damaged file has not got.
-    pub fn find<'t>(
+    pub fn near_misses<'t>(
         &self,
         count: usize,
         limit: usize,

@@ -1,8 +1,10 @@
 //! Scores, computed from the expressions as written.
 
 use super::Id;
+use super::holding::Holding;
 use crate::error::{Error, Result};
-use crate::expr::{Context, Limits, parse};
+use crate::event::EventSlots;
+use crate::expr::{Context, parse};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -25,20 +27,24 @@ impl EventWeights {
     }
 }
 
-/// The `k` best of an event's matches, which come as id and text in order of insertion.
-pub(super) fn best<'t>(
-    matches: impl Iterator<Item = (Id, &'t str)>,
-    k: usize,
-    weights: &EventWeights,
-    context: Context<'_>,
-    limits: &Limits,
-) -> Result<Vec<(Id, f64)>> {
-    let mut scored = Vec::new();
-    for (id, text) in matches {
-        scored.push((id, parse(text, limits)?.score(context, |name| weights.get(name))));
+impl Holding<'_> {
+    /// The `k` best of the row's matches, which come as id and text in order of insertion.
+    pub fn best<'t>(
+        &self,
+        matches: impl Iterator<Item = (Id, &'t str)>,
+        k: usize,
+        weights: &EventWeights,
+    ) -> Result<Vec<(Id, f64)>> {
+        let mut slots = EventSlots::default();
+        let event = slots.load(self.rows, self.row, self.schema.len());
+        let context = Context { schema: self.schema, event: &event, missing: self.missing };
+        let mut scored = Vec::new();
+        for (id, text) in matches {
+            scored.push((id, parse(text, self.limits)?.score(context, |name| weights.get(name))));
+        }
+        // The sort is stable and the matches come in order of insertion, so ties stay in that order.
+        scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        scored.truncate(k);
+        Ok(scored)
     }
-    // The sort is stable and the matches come in order of insertion, so ties stay in that order.
-    scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    scored.truncate(k);
-    Ok(scored)
 }

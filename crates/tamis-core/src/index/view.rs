@@ -1,7 +1,7 @@
 //! One state of the index, held on to while events are read and matched.
 
 use super::backing::Pinned;
-use super::{EventWeights, Id, Index, Matches, NearMiss, Stale};
+use super::{EventWeights, Id, IdColumn, Index, Matches, NearMiss, Stale};
 use crate::error::{Error, Result};
 use crate::event::{JsonReader, Rows};
 use crate::schema::Schema;
@@ -14,8 +14,9 @@ use std::sync::Arc;
 /// Other engines change in place; there a view is stale once the schema grew, and the events are to be read again with
 /// a fresh one.
 ///
-/// A file is not read when it is opened, so damage under checksums that fit, which does not happen by itself, shows
-/// only when events are matched: with wrong answers or a panic, from which nothing is left half done.
+/// What a file holds is checked against its checksums when it is opened, not for its meaning. Damage under checksums
+/// that fit, which does not happen by itself, shows when events are matched: with wrong answers or a panic, from which
+/// nothing is left half done.
 /// [`Error::catch`] makes an error of it.
 pub struct View<'i>(pub(super) Box<dyn Pinned + 'i>);
 
@@ -26,7 +27,7 @@ impl View<'_> {
     }
 
     /// The ids a row of events matches, in order of insertion.
-    pub fn match_row(&self, rows: &Rows, row: usize) -> Result<Vec<Id>, Stale> {
+    pub fn match_row(&self, rows: &Rows, row: usize) -> Result<IdColumn, Stale> {
         self.0.match_row(rows, row)
     }
 
@@ -81,7 +82,7 @@ impl Index {
     }
 
     /// As [`View::match_row`], for rows read with a schema taken before.
-    pub fn match_row(&self, schema: &Schema, rows: &Rows, row: usize) -> Result<Vec<Id>, Stale> {
+    pub fn match_row(&self, schema: &Schema, rows: &Rows, row: usize) -> Result<IdColumn, Stale> {
         let view = self.pin();
         view.check(schema)?;
         view.match_row(rows, row)
@@ -115,7 +116,7 @@ impl Index {
     }
 
     /// Matches one JSON object; ids in order of insertion.
-    pub fn match_json(&self, json: &[u8]) -> Result<Vec<Id>> {
+    pub fn match_json(&self, json: &[u8]) -> Result<IdColumn> {
         let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
         loop {
             let view = self.pin();

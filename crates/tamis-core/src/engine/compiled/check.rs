@@ -2,9 +2,10 @@
 
 use super::conditions::{Check, Complex};
 use super::cover::REPEATED;
-use super::lanes::{BLOCK, Lane};
+use super::lanes::BLOCK;
 use super::layout::nodes_of_level;
-use super::matching::{FlatRows, Table, View, starts_words};
+use super::records::{List, Table};
+use super::view::View;
 use super::words::Format;
 
 /// A row and how an event comes to it.
@@ -65,12 +66,11 @@ struct Reader<'r, 'a> {
 
 type Known<'k> = &'k [(u32, (u32, u32))];
 
-impl<'a> Reader<'_, 'a> {
-    fn words(&self, at: usize, len: usize) -> Result<&'a [u32], String> {
-        let end = at.checked_add(len).ok_or("an overflowing place in the arena")?;
-        self.view.arena.get(at..end).ok_or_else(|| format!("words {at} to {end} outside the arena"))
-    }
+fn outside(what: &str, at: u32) -> String {
+    format!("compiled: the {what} at {at} leads outside the arena")
+}
 
+impl Reader<'_, '_> {
     fn list(
         &self,
         at: u32,
@@ -78,26 +78,17 @@ impl<'a> Reader<'_, 'a> {
         through: Through,
         each: &mut impl FnMut(Found) -> Result<(), String>,
     ) -> Result<(), String> {
-        let at = at as usize;
-        let head = self.words(at, 4)?;
-        let (decided, flat, groups) = (head[0] as usize, FlatRows::len(head[1]), head[2] as usize);
-        for target in self.words(at + 4, decided)? {
+        let size = self.view.format.size();
+        let list = List::read(self.view.arena, at as usize, size).ok_or_else(|| outside("list", at))?;
+        for target in list.decided {
             each(Found { target: *target, known: known.to_vec(), tests: Vec::new(), through })?;
         }
-        let firsts = at + 4 + decided;
-        let size = self.view.format.size();
-        let starts = firsts + flat * size;
-        self.words(starts, starts_words(head[1] & 3, flat))?;
-        let rows = FlatRows::new(head[1], starts);
-        for entry in 0..flat {
-            let first = self.word(firsts + entry * size)?;
-            let (start, end) = rows.row(self.view.arena, entry);
-            let mut found = self.row(start, end, known, through)?;
+        for (entry, first) in list.firsts.chunks_exact(size).enumerate() {
+            let mut found = self.row(list.rows.row(self.view.arena, entry), known, through)?;
             found.tests.insert(0, self.test(first)?);
             each(found)?;
         }
-        let directory = self.words(at + head[3] as usize, 2 * groups)?;
-        for (dimension, table) in directory[..groups].iter().zip(&directory[groups..]) {
+        for (dimension, table) in list.groups.0.iter().zip(list.groups.1) {
             self.table(*table, &[*dimension], known, Through::Group, each)?;
         }
         Ok(())
@@ -111,50 +102,34 @@ impl<'a> Reader<'_, 'a> {
         through: Through,
         each: &mut impl FnMut(Found) -> Result<(), String>,
     ) -> Result<(), String> {
-        let at = at as usize;
-        let head = self.words(at, 4)?;
-        let (len, form) = (head[0] as usize, head[1]);
-        let (lane, keys) = (Lane::from_bits(form), 1 + (form >> 2 & 1) as usize);
+        let table = Table::read(self.view.arena, at as usize).ok_or_else(|| outside("table", at))?;
+        let keys = 1 + usize::from(table.pair);
         if keys != dimensions.len() {
-            return Err(format!("a table with {keys} keys for {} dimensions", dimensions.len()));
+            return Err(format!("compiled: a table with {keys} keys for {} dimensions", dimensions.len()));
         }
-        let stride = lane.words() * keys;
-        let blocks = self.words(at + 4, len.div_ceil(BLOCK) * stride)?;
-        self.words(at + 4 + blocks.len(), starts_words(form >> 3 & 3, len))?;
-        let table = Table::read(self.view.arena, at);
-        for entry in 0..len {
+        let block = table.lane.words();
+        for entry in 0..table.len {
             let mut known = known.to_vec();
             for (key, dimension) in dimensions.iter().enumerate() {
-                let block = &blocks[entry / BLOCK * stride + key * lane.words()..][..lane.words()];
-                known.push((*dimension, lane.interval(block, entry % BLOCK)));
+                let block = &table.blocks[(entry / BLOCK * keys + key) * block..][..block];
+                known.push((*dimension, table.lane.interval(block, entry % BLOCK)));
             }
-            let (start, end) = table.row(self.view.arena, entry);
-            each(self.row(start, end, &known, through)?)?;
+            each(self.row(table.rows.row(self.view.arena, entry), &known, through)?)?;
         }
         Ok(())
     }
 
-    fn word(&self, at: usize) -> Result<u64, String> {
-        let words = self.words(at, self.view.format.size())?;
-        Ok(u64::from(words[0]) | words.get(1).map_or(0, |high| u64::from(*high) << 32))
+    fn row(&self, (start, end): (usize, usize), known: Known<'_>, through: Through) -> Result<Found, String> {
+        let row = self.view.arena.get(start..end).and_then(<[u32]>::split_first);
+        let (target, words) = row.ok_or_else(|| outside("row", start as u32))?;
+        let filler = [Format::always(self.view.dimensions.len())];
+        let words = words.chunks_exact(self.view.format.size()).take_while(|word| **word != filler);
+        let tests = words.map(|word| self.test(word)).collect::<Result<_, _>>()?;
+        Ok(Found { target: *target, known: known.to_vec(), tests, through })
     }
 
-    fn row(&self, start: usize, end: usize, known: Known<'_>, through: Through) -> Result<Found, String> {
-        if start >= end {
-            return Err(format!("an empty row at {start}"));
-        }
-        let target = self.words(start, end - start)?[0];
-        let mut tests = Vec::new();
-        let mut at = start + 1;
-        let filler = Format::always(self.view.dimensions.len());
-        while at < end && (self.view.format.is_wide() || self.words(at, 1)?[0] != filler) {
-            tests.push(self.test(self.word(at)?)?);
-            at += self.view.format.size();
-        }
-        Ok(Found { target, known: known.to_vec(), tests, through })
-    }
-
-    fn test(&self, word: u64) -> Result<Check, String> {
+    fn test(&self, word: &[u32]) -> Result<Check, String> {
+        let word = word.iter().rev().fold(0, |word, part| word << 32 | u64::from(*part));
         let check = self.view.format.decode(word);
         self.sound(check)?;
         Ok(check)
@@ -205,25 +180,19 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Checks that everything stays inside, that numbers exist, and that repeated ones are marked.
+/// Checks that everything stays inside, that numbers exist, and that an expression is marked as one that may be found
+/// repeatedly everywhere or nowhere.
 pub(super) fn check(view: &View<'_>) -> Result<(), String> {
-    let mut places = vec![0_u32; view.len];
-    let mut unmarked = vec![false; view.len];
+    let mut marked: Vec<Option<bool>> = vec![None; view.len];
     rows(view, &mut |found| {
-        let number = (found.target & !REPEATED) as usize;
-        let Some(count) = places.get_mut(number) else {
+        let (number, mark) = ((found.target & !REPEATED) as usize, found.target & REPEATED != 0);
+        let Some(before) = marked.get_mut(number) else {
             return Err(format!("compiled: expression {number} of {}", view.len));
         };
-        *count += 1;
-        unmarked[number] |= found.target & REPEATED == 0;
-        // Unmarked ones stand in several places only if these exclude each other.
+        if before.is_some_and(|before| before != mark) || mark && !view.repeats {
+            return Err(format!("compiled: expression {number} is marked here, but not there"));
+        }
+        *before = Some(mark);
         Ok(())
-    })?;
-    if view.repeats {
-        return Ok(());
-    }
-    match unmarked.iter().zip(&places).position(|(unmarked, places)| *places > 0 && !unmarked) {
-        Some(number) => Err(format!("compiled: expression {number} is marked, the segment is not")),
-        None => Ok(()),
-    }
+    })
 }

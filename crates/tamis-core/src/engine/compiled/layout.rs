@@ -8,7 +8,7 @@
 //!         where each row begins                      unless all rows have the same length
 //!         rows                                       target, and the tests that are left
 //!         directory: dimensions of the groups, then where their tables begin
-//! table:  entries | form | rows | 0                  number, lanes and keys, where the rows begin
+//! table:  entries | form | 0 | 0                     number, lanes, keys and form of the rows
 //!         blocks of sixteen intervals                of the first key and then, if there are two, of the second
 //!         where each row begins                      unless all rows have the same length
 //!         rows                                       target, and the tests that are left
@@ -20,8 +20,8 @@
 use super::conditions::{Check, Complex, Condition, Conditions, UNSHARED};
 use super::cover::{Alternatives, Part, Programs, REPEATED};
 use super::lanes::{BLOCK, Lane};
-use super::matching::starts_words;
 use super::plan::{Key, Place, Placed, Placement};
+use super::records::TABLE_HEAD;
 use super::words::{Format, as_complex};
 use bytemuck::{Pod, Zeroable};
 
@@ -450,18 +450,16 @@ impl Writer<'_> {
         }
         self.align();
         let start = self.layout.arena.len();
-        self.layout.arena.extend([entries.len() as u32, 0, 0, 0]);
+        self.layout.arena.extend([0; TABLE_HEAD]);
         for block in entries.chunks(BLOCK) {
             for key in 0..keys {
                 let intervals: Vec<(u32, u32)> = block.iter().map(|entry| entry.keys[key].interval).collect();
                 lane.write(&intervals, &mut self.layout.arena);
             }
         }
-        let before = self.layout.arena.len();
         let (kind, same) = self.rows(&entries, 0);
-        let starts = starts_words(kind, entries.len());
+        self.layout.arena[start] = entries.len() as u32;
         self.layout.arena[start + 1] = lane.bits() | (keys as u32 - 1) << 2 | kind << 3 | (same as u32) << 8;
-        self.layout.arena[start + 2] = (before + starts - start) as u32;
         start as u32
     }
 

@@ -8,7 +8,7 @@
 //! 3. Conjunctions wait where few events come by ([`plan`]), with the rest of their tests right beside what leads to
 //!    them ([`layout`]); sixteen intervals are compared at once ([`lanes`]).
 //! 4. Subexpressions are kept once; those that several refer to are evaluated once an event ([`cover::Programs`]).
-//! 5. Up to 256 events walk through together, one bit each, where that is faster ([`batch`]).
+//! 5. Up to 256 events walk through together where that is faster, with one bit each where many meet ([`batch`]).
 //!
 //! | file | question it answers |
 //! | --- | --- |
@@ -21,8 +21,15 @@
 //! | `plan` | where does a conjunction wait for its events? |
 //! | `layout` | how do lists and tables lie in memory? |
 //! | `lanes` | which of sixteen intervals contain a value? |
+//! | `records` | how are they read? |
+//! | `located` | what is an event in spaces? |
+//! | `evaluating` | does a test hold for an event? |
 //! | `matching` | what does one event match? |
-//! | `batch` | what do many events match? |
+//! | `seen` | how is an expression reported once? |
+//! | `batch` | what do many events match together? |
+//! | `masks` | which of them satisfy a test? |
+//! | `paths` | one by one, or together? |
+//! | `view` | what do all of these see of a segment? |
 //! | `check` | does everything that is laid out lead to something? |
 //! | `explain` | what was laid out for an expression? |
 //!
@@ -36,14 +43,21 @@ mod batch;
 mod check;
 mod conditions;
 mod cover;
+mod evaluating;
 mod explain;
 mod lanes;
 mod layout;
+mod located;
+mod masks;
 mod matching;
+mod paths;
 mod plan;
 mod profile;
+mod records;
+mod seen;
 mod spaces;
 mod textual;
+mod view;
 mod words;
 
 pub(crate) use batch::Batch;
@@ -53,18 +67,18 @@ pub(crate) use matching::CompiledScratch;
 use crate::engine::predicates::Predicates;
 use crate::engine::registry::{OptionValue, Options};
 use crate::error::{Error, Result};
-use crate::event::{Event, Rows};
+use crate::event::Rows;
 use crate::expr::{Limits, Normal};
 use crate::storage::{Array, Sections, SectionsWriter};
-use batch::Paths;
 use conditions::{Conditions, Table};
 use cover::{Cover, Expressions, REPEATED};
 use layout::Dimension;
-use matching::View;
+use paths::Paths;
 use profile::Profile;
 use spaces::Spaces;
 use std::ops::Range;
 use textual::Textuals;
+use view::View;
 use words::Format;
 
 /// What users choose.
@@ -117,7 +131,8 @@ impl Builder {
     pub fn finish(self, attributes: usize, sample: Option<&Rows>) -> Compiled {
         let Builder { options, predicates, expressions } = self;
         let mut conditions = Conditions::new(&predicates, attributes);
-        let profile = Profile::new(&mut conditions, &predicates, attributes, sample);
+        let textuals = Textuals::new(std::mem::take(&mut conditions.textual));
+        let profile = Profile::new(&mut conditions, &textuals, &predicates, attributes, sample);
         let distinct = predicates.len() as u64;
         drop(predicates);
         let mut cover = Cover::new(&conditions.conditions);
@@ -163,7 +178,7 @@ impl Builder {
                 programs: layout.programs.into(),
                 memos: layout.memos,
             },
-            textuals: Textuals::new(conditions.textual),
+            textuals,
             dimensions: layout.dimensions.into(),
             nodes: layout.nodes.into(),
             arena: layout.arena.into(),
@@ -230,12 +245,8 @@ impl Compiled {
         }
     }
 
-    /// Appends the numbers of all expressions that the event satisfies, each once, in any order.
-    pub fn match_event(&self, event: &Event<'_>, scratch: &mut CompiledScratch, found: &mut Vec<u32>) {
-        self.view().match_event(event, scratch, found);
-    }
-
-    /// Replaces what `found` holds by the matches of all rows of a range, which were read with so many attributes.
+    /// Replaces what `found` holds by the matches of all rows of a range, which were read with so many attributes: the
+    /// numbers of all expressions that an event satisfies, each once, in any order.
     pub fn match_rows(
         &self,
         rows: &Rows,

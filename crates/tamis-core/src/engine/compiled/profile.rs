@@ -1,7 +1,9 @@
 //! How likely is a predicate? From a sample of events, or else from the subscriptions themselves.
 
 use super::conditions::Conditions;
-use super::matching::Located;
+use super::located::Located;
+use super::textual::Textuals;
+use crate::engine::patterns::PatternScratch;
 use crate::engine::predicates::{PredId, Predicates};
 use crate::event::{EventSlots, Rows};
 
@@ -23,6 +25,7 @@ impl Profile {
     /// Estimates every dimension and every condition.
     pub fn new(
         conditions: &mut Conditions,
+        textuals: &Textuals,
         predicates: &Predicates,
         attributes: usize,
         sample: Option<&Rows>,
@@ -40,13 +43,12 @@ impl Profile {
         for [attribute, dimension] in &conditions.elements {
             presence[*dimension as usize] = presence[*attribute as usize];
         }
-        for textual in &conditions.textual {
-            if let Some(flag) = textual.flag {
-                presence[flag as usize] = PATTERN_FOUND * presence[textual.predicate.attribute.index()];
-            }
+        for (attribute, flag) in textuals.flags() {
+            presence[flag as usize] = PATTERN_FOUND * presence[attribute.index()];
         }
-        let observed =
-            sample.filter(|rows| !rows.is_empty()).map(|rows| Observed::new(conditions, attributes, rows));
+        let observed = sample
+            .filter(|rows| !rows.is_empty())
+            .map(|rows| Observed::new(conditions, textuals, attributes, rows));
         if let Some(observed) = &observed {
             for (presence, count) in presence.iter_mut().zip(&observed.present) {
                 *presence = (*count as f32 + 0.25) / (observed.events as f32 + 0.5);
@@ -67,19 +69,15 @@ struct Observed {
 }
 
 impl Observed {
-    fn new(conditions: &Conditions, attributes: usize, rows: &Rows) -> Observed {
+    fn new(conditions: &Conditions, textuals: &Textuals, attributes: usize, rows: &Rows) -> Observed {
         let mut slots = EventSlots::default();
         let mut present = vec![0; conditions.spaces.len()];
         let mut located = Vec::new();
-        let mut scratch = Located::default();
+        let (mut scratch, mut patterns) = (Located::default(), PatternScratch::default());
         for row in 0..rows.len() {
             let event = slots.load(rows, row, attributes);
             scratch.locate_values(&conditions.spaces.view(), &conditions.elements, &event, attributes);
-            for textual in &conditions.textual {
-                if let Some(flag) = textual.flag.filter(|_| textual.predicate.holds(&event)) {
-                    scratch.set(flag, 1);
-                }
-            }
+            textuals.find(&event, &mut scratch, &mut patterns);
             for (dimension, space) in scratch.present() {
                 located.push((*dimension, *space));
             }

@@ -2,7 +2,7 @@
 //! that have to be asked one by one (patterns that must not match, networks).
 
 use super::conditions::Textual;
-use super::matching::Located;
+use super::located::Located;
 use crate::engine::patterns::{PatternScratch, Patterns};
 use crate::event::{Event, Slot};
 use crate::expr::{Limits, Over, PatternKind, Predicate, Test, TextPattern};
@@ -49,6 +49,11 @@ impl Textuals {
     /// Whether the predicate with this number holds.
     pub fn holds(&self, number: usize, event: &Event<'_>) -> bool {
         self.all[number].predicate.holds(event)
+    }
+
+    /// The attributes of the patterns that are looked for, and their dimensions.
+    pub fn flags(&self) -> impl Iterator<Item = (AttrId, u32)> {
+        self.all.iter().filter_map(|textual| Some((textual.predicate.attribute, textual.flag?)))
     }
 
     /// The dimension that is TRUE where the predicate holds, if there is one.

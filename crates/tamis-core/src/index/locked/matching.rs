@@ -3,13 +3,11 @@
 use super::{Locked, MatchScratch, State};
 use crate::engine::SubId;
 use crate::error::Result;
-use crate::event::{EventSlots, Rows};
-use crate::expr::Context;
+use crate::event::Rows;
 use crate::index::backing::Pinned;
+use crate::index::holding::Holding;
 use crate::index::matches::in_chunks;
-use crate::index::near::Missed;
-use crate::index::scoring::best;
-use crate::index::{EventWeights, Id, Matches, NearMiss, Stale};
+use crate::index::{EventWeights, Id, IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -37,11 +35,10 @@ impl Pinned for LockedView<'_> {
         &self.schema
     }
 
-    fn match_row(&self, rows: &Rows, row: usize) -> Result<Vec<Id>, Stale> {
+    fn match_row(&self, rows: &Rows, row: usize) -> Result<IdColumn, Stale> {
         let state = self.locked.state.read();
         state.check(&self.schema)?;
-        let subs = self.locked.match_subs(&state, rows, row);
-        Ok(subs.iter().filter_map(|sub| state.subscriptions.get(*sub)).map(|s| s.id.clone()).collect())
+        Ok(state.subscriptions.ids(&self.locked.match_subs(&state, rows, row)))
     }
 
     fn match_rows(
@@ -65,29 +62,30 @@ impl Pinned for LockedView<'_> {
         k: usize,
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
-        let (locked, schema) = (self.locked, &self.schema);
-        let state = locked.state.read();
-        state.check(schema)?;
-        let mut slots = EventSlots::default();
-        let event = slots.load(rows, row, schema.len());
-        let context = Context { schema, event: &event, missing: locked.missing };
-        let subs = locked.match_subs(&state, rows, row);
+        let state = self.locked.state.read();
+        state.check(&self.schema)?;
+        let subs = self.locked.match_subs(&state, rows, row);
         let matches = subs.iter().filter_map(|sub| state.subscriptions.get(*sub));
-        Ok(best(matches.map(|s| (s.id.clone(), &*s.text)), k, weights, context, &locked.limits))
+        Ok(self.holding(rows, row).best(matches.map(|s| (s.id.clone(), &*s.text)), k, weights))
     }
 
     /// Updates wait for a copy of the texts only.
     fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale> {
-        let Locked { missing, limits, .. } = self.locked;
         let copied: Vec<(Id, Box<str>)> = {
             let state = self.locked.state.read();
             state.check(&self.schema)?;
             let subscriptions = state.subscriptions.in_order();
             subscriptions.into_iter().map(|(_, s)| (s.id.clone(), s.text.clone())).collect()
         };
-        let missed = Missed { schema: &self.schema, missing: *missing, limits, rows, row };
         let text = |at: usize| Some(&*copied[at].1);
-        Ok(missed.find(copied.len(), limit, text, |at| copied[at].0.clone()))
+        Ok(self.holding(rows, row).near_misses(copied.len(), limit, text, |at| copied[at].0.clone()))
+    }
+}
+
+impl LockedView<'_> {
+    fn holding<'h>(&'h self, rows: &'h Rows, row: usize) -> Holding<'h> {
+        let Locked { missing, limits, .. } = self.locked;
+        Holding { schema: &self.schema, missing: *missing, limits, rows, row }
     }
 }
 

@@ -12,14 +12,16 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// Empty; the kind depends on what the index holds, not on what matches.
-    pub fn new(snapshot: &Snapshot) -> Column {
+    /// Empty, with room for so many; the kind depends on what the index holds, not on what matches.
+    pub fn new(snapshot: &Snapshot, room: usize) -> Column {
         if snapshot.text_ids == 0 {
-            Column::Ints(Vec::new())
+            Column::Ints(Vec::with_capacity(room))
         } else if snapshot.text_ids == snapshot.len {
-            Column::Texts { offsets: vec![0], bytes: Vec::new() }
+            let mut offsets = Vec::with_capacity(room + 1);
+            offsets.push(0);
+            Column::Texts { offsets, bytes: Vec::new() }
         } else {
-            Column::Mixed(Vec::new())
+            Column::Mixed(Vec::with_capacity(room))
         }
     }
 

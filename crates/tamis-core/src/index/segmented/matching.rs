@@ -10,12 +10,10 @@ use super::snapshot::{Part, Place, Snapshot};
 use crate::engine::compiled::{Batch, Compiled, CompiledScratch};
 use crate::error::Result;
 use crate::event::{Event, EventSlots, Rows};
-use crate::expr::Context;
 use crate::index::backing::Pinned;
+use crate::index::holding::Holding;
 use crate::index::matches::in_chunks;
-use crate::index::near::Missed;
-use crate::index::scoring::best;
-use crate::index::{EventWeights, Id, Matches, NearMiss, Stale};
+use crate::index::{EventWeights, Id, IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -29,8 +27,7 @@ pub(super) struct MatchScratch {
     slots: EventSlots,
     compiled: CompiledScratch,
     memo: Vec<Option<bool>>,
-    locals: Vec<u32>,
-    /// One per segment and one for the recent ones.
+    /// What the sources found: one per segment and one for the recent ones.
     batches: Vec<Batch>,
     /// What a row matched, with its place in the order of insertion.
     places: Vec<(u64, Place)>,
@@ -43,7 +40,6 @@ impl MatchScratch {
             slots: EventSlots::default(),
             compiled: Compiled::scratch(),
             memo: Vec::new(),
-            locals: Vec::new(),
             batches: Vec::new(),
             places: Vec::new(),
             ascending: Ascending::default(),
@@ -63,11 +59,9 @@ impl Pinned for SnapshotView<'_> {
         &self.snapshot.schema
     }
 
-    fn match_row(&self, rows: &Rows, row: usize) -> Result<Vec<Id>, Stale> {
-        Ok(self.with_scratch(|scratch| {
-            self.snapshot.match_row(rows, row, scratch);
-            scratch.places.iter().map(|(_, place)| self.snapshot.id(*place)).collect()
-        }))
+    fn match_row(&self, rows: &Rows, row: usize) -> Result<IdColumn, Stale> {
+        let found = |scratch: &mut _| self.snapshot.match_range(rows, row..row + 1, true, scratch).ids;
+        Ok(self.with_scratch(found))
     }
 
     fn match_rows(
@@ -80,7 +74,7 @@ impl Pinned for SnapshotView<'_> {
             self.with_scratch(|scratch| self.snapshot.match_range(rows, range, ordered, scratch))
         });
         let mut chunks = chunks.into_iter();
-        let none = || Matches { offsets: vec![0], ids: Column::new(&self.snapshot).finish() };
+        let none = || Matches { offsets: vec![0], ids: Column::new(&self.snapshot, 0).finish() };
         let mut matches = chunks.next().unwrap_or_else(none);
         chunks.for_each(|chunk| matches.append(chunk));
         Ok(matches)
@@ -93,28 +87,29 @@ impl Pinned for SnapshotView<'_> {
         k: usize,
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
-        let Snapshot { schema, .. } = &*self.snapshot;
-        let mut slots = EventSlots::default();
-        let event = slots.load(rows, row, schema.len());
-        let context = Context { schema, event: &event, missing: self.shared.missing };
         Ok(self.with_scratch(|scratch| {
-            self.snapshot.match_row(rows, row, scratch);
-            let places = scratch.places.iter().map(|(_, place)| *place);
-            let matches = places.filter_map(|at| Some((self.snapshot.id(at), self.snapshot.text(at)?)));
-            best(matches, k, weights, context, &self.shared.limits)
+            let snapshot = &*self.snapshot;
+            snapshot.search(rows, row..row + 1, scratch);
+            let MatchScratch { batches, places, .. } = scratch;
+            snapshot.places_of_row(batches, 0, places);
+            let matches = places.iter().filter_map(|(_, at)| Some((snapshot.id(*at), snapshot.text(*at)?)));
+            self.holding(rows, row).best(matches, k, weights)
         }))
     }
 
     fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale> {
-        let (snapshot, Shared { missing, limits, .. }) = (&*self.snapshot, self.shared);
-        let places = snapshot.in_order();
-        let missed = Missed { schema: &snapshot.schema, missing: *missing, limits, rows, row };
+        let (snapshot, places) = (&*self.snapshot, self.snapshot.in_order());
         let text = |at: usize| snapshot.text(places[at]);
-        Ok(missed.find(places.len(), limit, text, |at| snapshot.id(places[at])))
+        Ok(self.holding(rows, row).near_misses(places.len(), limit, text, |at| snapshot.id(places[at])))
     }
 }
 
 impl SnapshotView<'_> {
+    fn holding<'h>(&'h self, rows: &'h Rows, row: usize) -> Holding<'h> {
+        let Shared { missing, limits, .. } = self.shared;
+        Holding { schema: &self.snapshot.schema, missing: *missing, limits, rows, row }
+    }
+
     fn with_scratch<T>(&self, work: impl FnOnce(&mut MatchScratch) -> T) -> T {
         let idle = self.shared.idle.lock().pop();
         let mut scratch = idle.unwrap_or_else(MatchScratch::new);
@@ -125,30 +120,6 @@ impl SnapshotView<'_> {
 }
 
 impl Snapshot {
-    /// Leaves in `places` what the row matches, in order of insertion.
-    fn match_row(&self, rows: &Rows, row: usize, scratch: &mut MatchScratch) {
-        let MatchScratch { slots, compiled, memo, locals, places, ascending, .. } = scratch;
-        let event = slots.load(rows, row, self.schema.len());
-        places.clear();
-        for (at, part) in self.parts.iter().enumerate() {
-            locals.clear();
-            part.segment.compiled.match_event(&event, compiled, locals);
-            part.without_dead(locals);
-            part.add_always(locals);
-            ascending.sort(locals, part.segment.len());
-            places
-                .extend(locals.iter().map(|local| (part.segment.sequence(*local), Place::Part(at, *local))));
-        }
-        for (at, entry) in self.recent.iter().enumerate() {
-            if entry.normal.holds(&event, memo) {
-                places.push((entry.sequence, Place::Recent(at)));
-            }
-        }
-        if !places.is_sorted_by_key(|(sequence, _)| *sequence) {
-            places.sort_unstable_by_key(|(sequence, _)| *sequence);
-        }
-    }
-
     fn match_range(
         &self,
         rows: &Rows,
@@ -156,7 +127,20 @@ impl Snapshot {
         ordered: bool,
         scratch: &mut MatchScratch,
     ) -> Matches {
-        let MatchScratch { slots, compiled, memo, batches, places, ascending, .. } = scratch;
+        self.search(rows, range.clone(), scratch);
+        let MatchScratch { batches, places, ascending, .. } = scratch;
+        let mut speaking = (0..batches.len()).filter(|source| !batches[*source].subs.is_empty());
+        match (speaking.next(), speaking.next()) {
+            (Some(only), None) if only < self.parts.len() => {
+                self.ids_of_one(only, &mut batches[only], ordered.then_some(ascending))
+            }
+            _ => self.ids_of_many(batches, range.len(), ordered, places),
+        }
+    }
+
+    /// Leaves in the batches what each source has found for each row.
+    fn search(&self, rows: &Rows, range: Range<usize>, scratch: &mut MatchScratch) {
+        let MatchScratch { slots, compiled, memo, batches, .. } = scratch;
         batches.resize_with(self.parts.len() + 1, Batch::default);
         for (part, batch) in self.parts.iter().zip(&mut *batches) {
             part.segment.compiled.match_rows(rows, range.clone(), self.schema.len(), compiled, batch);
@@ -165,18 +149,11 @@ impl Snapshot {
         let recent = &mut batches[self.parts.len()];
         recent.ends.clear();
         recent.subs.clear();
-        for row in range.clone() {
+        for row in range {
             if !self.recent.is_empty() {
                 self.match_recent(&slots.load(rows, row, self.schema.len()), memo, &mut recent.subs);
             }
             recent.ends.push(recent.subs.len());
-        }
-        let mut speaking = (0..batches.len()).filter(|source| !batches[*source].subs.is_empty());
-        match (speaking.next(), speaking.next()) {
-            (Some(only), None) if only < self.parts.len() => {
-                self.ids_of_one(only, &mut batches[only], ordered.then_some(ascending))
-            }
-            _ => self.ids_of_many(batches, range.len(), ordered, places),
         }
     }
 
@@ -200,7 +177,7 @@ impl Snapshot {
             offsets.push(end as i64);
             start = end;
         }
-        let mut ids = Column::new(self);
+        let mut ids = Column::new(self, batch.subs.len());
         ids.extend(&self.parts[part].segment.ids, &batch.subs);
         Matches { offsets, ids: ids.finish() }
     }
@@ -212,45 +189,45 @@ impl Snapshot {
         ordered: bool,
         places: &mut Vec<(u64, Place)>,
     ) -> Matches {
-        let mut ids = Column::new(self);
+        let total = batches.iter().map(|batch| batch.subs.len()).sum();
+        let mut ids = Column::new(self, total);
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
         let mut count = 0;
         for row in 0..rows {
-            places.clear();
             for (source, batch) in batches.iter().enumerate() {
-                let start = if row == 0 { 0 } else { batch.ends[row - 1] };
-                let found = &batch.subs[start..batch.ends[row]];
+                let found = batch.row(row);
                 count += found.len();
                 match self.parts.get(source) {
-                    Some(part) if !ordered => ids.extend(&part.segment.ids, found),
-                    Some(part) => places.extend(
-                        found.iter().map(|at| (part.segment.sequence(*at), Place::Part(source, *at))),
-                    ),
-                    None => places.extend(
-                        found
-                            .iter()
-                            .map(|at| (self.recent[*at as usize].sequence, Place::Recent(*at as usize))),
-                    ),
+                    _ if ordered => {}
+                    Some(part) => ids.extend(&part.segment.ids, found),
+                    None => found.iter().for_each(|at| ids.push(self, Place::Recent(*at as usize))),
                 }
             }
             if ordered {
-                places.sort_unstable_by_key(|(sequence, _)| *sequence);
+                self.places_of_row(batches, row, places);
+                places.iter().for_each(|(_, place)| ids.push(self, *place));
             }
-            places.iter().for_each(|(_, place)| ids.push(self, *place));
             offsets.push(count as i64);
         }
         Matches { offsets, ids: ids.finish() }
     }
+
+    /// Leaves in `places` what one row of the batches matches, in order of insertion.
+    fn places_of_row(&self, batches: &[Batch], row: usize, places: &mut Vec<(u64, Place)>) {
+        places.clear();
+        for (source, batch) in batches.iter().enumerate() {
+            let is_part = source < self.parts.len();
+            places.extend(batch.row(row).iter().map(|at| {
+                let place = if is_part { Place::Part(source, *at) } else { Place::Recent(*at as usize) };
+                (self.sequence(place), place)
+            }));
+        }
+        places.sort_unstable_by_key(|(sequence, _)| *sequence);
+    }
 }
 
 impl Part {
-    fn without_dead(&self, locals: &mut Vec<u32>) {
-        if self.dead.count() > 0 {
-            locals.retain(|local| !self.dead.contains(*local));
-        }
-    }
-
     fn add_always(&self, locals: &mut Vec<u32>) {
         locals.extend(self.segment.always.iter().filter(|local| !self.dead.contains(**local)));
     }

@@ -1,0 +1,95 @@
+//! An event in spaces.
+
+use super::spaces::SpacesView;
+use crate::event::{Event, Slot};
+
+/// An event's values as spaces. Reused from event to event; only what was set is cleared.
+#[derive(Debug, Default)]
+pub(super) struct Located {
+    /// By dimension; 0 where the event has nothing. For lists of elements, 1 if there are any.
+    pub(super) spaces: Vec<u32>,
+    /// Dimensions with a value, and the space; elements of a list one by one.
+    present: Vec<(u32, u32)>,
+    /// Spaces of the elements of all lists.
+    elements: Vec<u32>,
+    /// Dimensions of elements with the place of theirs in `elements`: start and end.
+    lists: Vec<(u32, u32, u32)>,
+}
+
+impl Located {
+    pub fn present(&self) -> &[(u32, u32)] {
+        &self.present
+    }
+
+    pub fn spaces(&self) -> &[u32] {
+        &self.spaces
+    }
+
+    pub fn set(&mut self, dimension: u32, space: u32) {
+        self.spaces[dimension as usize] = space;
+        self.present.push((dimension, space));
+    }
+
+    /// As [`Located::set`] to 1, if it is not set already.
+    pub fn set_once(&mut self, dimension: u32) {
+        if self.spaces[dimension as usize] == 0 {
+            self.set(dimension, 1);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        for (dimension, _) in self.present.drain(..) {
+            self.spaces[dimension as usize] = 0;
+        }
+        self.elements.clear();
+        self.lists.clear();
+    }
+
+    /// Locates all values of an event.
+    pub fn locate_values(
+        &mut self,
+        spaces: &SpacesView<'_>,
+        elements: &[[u32; 2]],
+        event: &Event<'_>,
+        attributes: usize,
+    ) {
+        // One more, which is missing in every event.
+        self.spaces.resize(spaces.len() + 1, 0);
+        for cell in event.cells() {
+            let attribute = cell.attribute.index();
+            // Others came with later subscriptions.
+            if attribute >= attributes {
+                continue;
+            }
+            let space = spaces.of_slot(attribute, cell.slot, event);
+            if space > 0 {
+                self.set(attribute as u32, space);
+            }
+            if let Slot::List(list) = cell.slot
+                && let Ok(at) = elements.binary_search_by_key(&cell.attribute.0, |[attribute, _]| *attribute)
+            {
+                let dimension = elements[at][1];
+                let start = self.elements.len();
+                let located = event.elements(list).map(|value| spaces.of_value(dimension as usize, value));
+                self.elements.extend(located);
+                self.elements[start..].sort_unstable();
+                self.lists.push((dimension, start as u32, self.elements.len() as u32));
+                let mut last = 0;
+                for at in start..self.elements.len() {
+                    let space = self.elements[at];
+                    if space != last {
+                        self.present.push((dimension, space));
+                        self.spaces[dimension as usize] = 1;
+                    }
+                    last = space;
+                }
+            }
+        }
+    }
+
+    /// The spaces of the elements of a list; `None` if the value is no list.
+    pub fn elements(&self, dimension: u32) -> Option<&[u32]> {
+        let list = self.lists.iter().find(|(other, _, _)| *other == dimension)?;
+        Some(&self.elements[list.1 as usize..list.2 as usize])
+    }
+}
