@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 LOCK = ROOT / "requirements" / "dev.lock"
-SPARK_LOCK = ROOT / "requirements" / "spark.lock"
 STAMP = VENV / "tamis-stamp"
 
 OLDEST_PYTHON = (3, 11)
@@ -242,20 +241,14 @@ def check(args: Sequence[str] = ()) -> None:
 
 
 def lock(args: Sequence[str] = ()) -> None:
-    """Write the lock files from pyproject.toml (`lock --upgrade` takes newer versions)."""
+    """Write the lock file from pyproject.toml (`lock --upgrade` takes newer versions)."""
     setup()
-    compile_lock(LOCK, args)
-    # The second one adds the optional parts to the same versions of everything else.
-    compile_lock(SPARK_LOCK, ["--extra", "spark", "--extra", "lab", "--constraint", str(LOCK), *args])
-
-
-def compile_lock(output: Path, selection: Sequence[str]) -> None:
-    """Resolve for every platform and every Python we support; leave no host name in the file."""
+    # Resolved for every platform and every Python we support; no host name is left in the file.
     everywhere = ["--universal", "--python-version", "3.11", "--fork-strategy", "fewest"]
     anonymous = ["--no-emit-index-url", "--no-annotate", "--custom-compile-command", "python3 dev.py lock"]
     command = [tool("uv"), "pip", "compile", "--quiet", "--no-config", "--generate-hashes"]
-    command += [*everywhere, *anonymous, "--group", "tooling", *selection]
-    name = str(output.relative_to(ROOT))
+    command += [*everywhere, *anonymous, "--group", "tooling", "--extra", "spark", *args]
+    name = str(LOCK.relative_to(ROOT))
     step(f"resolving {name}", [*command, "--output-file", name, "pyproject.toml"])
 
 
