@@ -33,6 +33,11 @@ impl Matches {
     }
 }
 
+/// How many threads work, if so many are asked for.
+pub(super) fn workers(threads: Option<NonZeroUsize>) -> usize {
+    threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+}
+
 /// Works through `rows` in stretches of `chunk`; results come back in the order of the rows. `threads` is the number of
 /// workers, by default one per core. Workers take chunks in turn.
 pub(super) fn in_chunks<T: Send>(
@@ -42,7 +47,7 @@ pub(super) fn in_chunks<T: Send>(
     work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Vec<T> {
     let chunks = rows.div_ceil(chunk);
-    let workers = threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let workers = workers(threads);
     let range = |at: usize| at * chunk..rows.min((at + 1) * chunk);
     if workers.min(chunks) <= 1 {
         return (0..chunks).map(|at| work(range(at))).collect();

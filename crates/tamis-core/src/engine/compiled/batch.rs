@@ -9,7 +9,7 @@
 
 use super::evaluating::{Events, MemoEvent};
 use super::lanes::{BLOCK, Lane};
-use super::layout::nodes_of_level;
+use super::layout::{ODD, nodes_of_level};
 use super::located::Located;
 use super::masks::{Mask, Masks, NONE, Ranked, Ranking, and, count, first, is_empty, members, or};
 use super::matching::{CompiledScratch, Walk};
@@ -32,6 +32,16 @@ impl Batch {
     pub fn row(&self, row: usize) -> &[u32] {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.subs[start..self.ends[row]]
+    }
+
+    /// The matches of each event.
+    pub fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u32]> {
+        let (mut rest, mut start) = (&mut self.subs[..], 0);
+        self.ends.iter().map(move |end| {
+            let (row, others) = std::mem::take(&mut rest).split_at_mut(end - start);
+            (rest, start) = (others, *end);
+            row
+        })
     }
 }
 
@@ -207,11 +217,11 @@ impl Together<'_, '_> {
         if few > FEW_IN_TABLE || first.0 as usize >= self.masks.view.attributes {
             return self.table_together::<WIDE>(at, first.1, second.map(|(_, ranked)| ranked), here);
         }
-        let view = self.masks.view;
         for event in members(here) {
-            let space = |dimension: u32| self.events.located[event].spaces()[dimension as usize];
+            let space = |dimension: u32| self.events.located[event].spaces().of(dimension);
             let second = second.map_or(0, |(dimension, _)| space(dimension));
-            self.walk.table::<WIDE>(view, at, space(first.0), second, event as u32, &mut self.found[event]);
+            let spaces = (space(first.0), second);
+            self.walk.table(self.masks.view, at, spaces, event as u32, &mut self.found[event]);
         }
         self.walk.read_rows::<WIDE>(self.events, self.found);
     }
@@ -268,7 +278,7 @@ impl Together<'_, '_> {
             }
             at += size::<WIDE>();
         }
-        self.report(row[0], left);
+        self.report(row[0] & !ODD, left);
     }
 
     #[inline(always)]

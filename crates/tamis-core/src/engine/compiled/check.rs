@@ -3,8 +3,8 @@
 use super::conditions::{Check, Complex};
 use super::cover::REPEATED;
 use super::lanes::BLOCK;
-use super::layout::nodes_of_level;
-use super::records::{List, Table};
+use super::layout::{ODD, nodes_of_level};
+use super::records::{List, RowStarts, Table};
 use super::view::View;
 use super::words::Format;
 
@@ -83,10 +83,12 @@ impl Reader<'_, '_> {
         for target in list.decided {
             each(Found { target: *target, known: known.to_vec(), tests: Vec::new(), through })?;
         }
-        for (entry, first) in list.firsts.chunks_exact(size).enumerate() {
-            let mut found = self.row(list.rows.row(self.view.arena, entry), known, through)?;
-            found.tests.insert(0, self.test(first)?);
-            each(found)?;
+        let never = Format::never(self.view.dimensions.len());
+        if list.firsts[list.flat * size..].iter().any(|word| *word != never) {
+            return Err(format!("compiled: the list at {at} is filled up with tests that may hold"));
+        }
+        for (entry, first) in list.firsts.chunks_exact(size).take(list.flat).enumerate() {
+            each(self.row(&list.rows, entry, Some(first), known, through)?)?;
         }
         for (dimension, table) in list.groups.0.iter().zip(list.groups.1) {
             self.table(*table, &[*dimension], known, Through::Group, each)?;
@@ -114,18 +116,34 @@ impl Reader<'_, '_> {
                 let block = &table.blocks[(entry / BLOCK * keys + key) * block..][..block];
                 known.push((*dimension, table.lane.interval(block, entry % BLOCK)));
             }
-            each(self.row(table.rows.row(self.view.arena, entry), &known, through)?)?;
+            each(self.row(&table.rows, entry, None, &known, through)?)?;
         }
         Ok(())
     }
 
-    fn row(&self, (start, end): (usize, usize), known: Known<'_>, through: Through) -> Result<Found, String> {
+    fn row(
+        &self,
+        rows: &RowStarts,
+        entry: usize,
+        first: Option<&[u32]>,
+        known: Known<'_>,
+        through: Through,
+    ) -> Result<Found, String> {
+        let (start, end) = rows.row(self.view.arena, entry);
         let row = self.view.arena.get(start..end).and_then(<[u32]>::split_first);
         let (target, words) = row.ok_or_else(|| outside("row", start as u32))?;
         let filler = [Format::always(self.view.dimensions.len())];
-        let words = words.chunks_exact(self.view.format.size()).take_while(|word| **word != filler);
-        let tests = words.map(|word| self.test(word)).collect::<Result<_, _>>()?;
-        Ok(Found { target: *target, known: known.to_vec(), tests, through })
+        let words = words.chunks_exact(self.view.format.size());
+        let tests = |words: &mut dyn Iterator<Item = &[u32]>| -> Result<Vec<Check>, String> {
+            words.take_while(|word| **word != filler).map(|word| self.test(word)).collect()
+        };
+        let behind = tests(&mut words.clone())?;
+        let complex = behind.iter().any(|test| matches!(test, Check::Complex(_)));
+        if (rows.same > 1 && complex) != (target & ODD != 0) {
+            return Err("compiled: a row with complex tests is not marked, or one without is".into());
+        }
+        let tests = tests(&mut first.into_iter().chain(words))?;
+        Ok(Found { target: target & !ODD, known: known.to_vec(), tests, through })
     }
 
     fn test(&self, word: &[u32]) -> Result<Check, String> {

@@ -45,7 +45,7 @@ impl Tests<'_, '_> {
     pub fn holds(&self, format: Format, word: u64, memos: &mut Memos) -> bool {
         match format.decode(word) {
             Check::Interval { dimension, low, high, outside } => {
-                accepts(self.located.spaces[dimension as usize], low, high, outside)
+                accepts(self.located.spaces().of(dimension), low, high, outside)
             }
             Check::Complex(entry) => self.complex(entry, memos),
         }
@@ -53,7 +53,7 @@ impl Tests<'_, '_> {
 
     #[cold]
     pub fn complex(&self, entry: u32, memos: &mut Memos) -> bool {
-        let space = |dimension: u32| self.located.spaces[dimension as usize];
+        let space = |dimension: u32| self.located.spaces().of(dimension);
         match Complex::from_words(self.view.entries[entry as usize]) {
             Complex::Within { dimension, start, len } => self.within(space(dimension), start, len),
             Complex::Listed { dimension, start } => {

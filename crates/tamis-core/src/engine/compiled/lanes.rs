@@ -4,6 +4,8 @@
 //! four bytes, whichever the number of spaces needs. Sixteen comparisons are a handful of vector instructions, which
 //! every 64-bit processor of the x86 family has; elsewhere a plain loop does the same.
 
+use super::words::COMPLEX;
+
 /// How many intervals a block has.
 pub(super) const BLOCK: usize = 16;
 
@@ -104,6 +106,7 @@ fn word(bytes: [u8; 4]) -> u32 {
     reason = "vector instructions count as unsafe; these are part of every x86-64 processor"
 )]
 mod vector {
+    use super::COMPLEX;
     use std::arch::x86_64::*;
 
     #[inline(always)]
@@ -151,6 +154,38 @@ mod vector {
     }
 
     #[inline(always)]
+    pub fn eight_holding(words: &[u32; 8], spaces: [u16; 8]) -> u32 {
+        let spaces: __m128i = bytemuck::cast(spaces);
+        let (first, second) = (load(words, 0), load(words, 4));
+        // SAFETY: as above.
+        unsafe {
+            let zero = _mm_setzero_si128();
+            // The lower half of each word: low space and how far up. And its lowest upper bit, sixteen times.
+            let lower = |words| _mm_srai_epi32::<16>(_mm_slli_epi32::<16>(words));
+            let intervals = _mm_packs_epi32(lower(first), lower(second));
+            let bit = |words| _mm_srai_epi32::<31>(_mm_slli_epi32::<15>(words));
+            let outside = _mm_packs_epi32(bit(first), bit(second));
+            let up = _mm_sub_epi16(spaces, _mm_srli_epi16::<8>(intervals));
+            let beyond = _mm_subs_epu16(up, _mm_and_si128(intervals, _mm_set1_epi16(0xff)));
+            let inside = _mm_cmpeq_epi16(beyond, zero);
+            let missing = _mm_and_si128(outside, _mm_cmpeq_epi16(spaces, zero));
+            let holding = _mm_andnot_si128(missing, _mm_xor_si128(inside, outside));
+            _mm_movemask_epi8(_mm_packs_epi16(holding, zero)) as u32
+        }
+    }
+
+    #[inline(always)]
+    pub fn eight_complex(words: &[u32; 8]) -> u32 {
+        // SAFETY: as above.
+        unsafe {
+            let mark = _mm_set1_epi32(COMPLEX as i32);
+            let complex = |words| _mm_cmpeq_epi32(_mm_srli_epi32::<17>(words), mark);
+            let complex = _mm_packs_epi32(complex(load(words, 0)), complex(load(words, 4)));
+            _mm_movemask_epi8(_mm_packs_epi16(complex, _mm_setzero_si128())) as u32
+        }
+    }
+
+    #[inline(always)]
     pub fn words_containing(block: &[u32], value: u32) -> u32 {
         let block = &block[..32];
         // SAFETY: as above.
@@ -171,13 +206,13 @@ mod vector {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use vector::prefetch;
-#[cfg(target_arch = "x86_64")]
 use vector::{bytes_containing, halves_containing, words_containing};
+#[cfg(target_arch = "x86_64")]
+pub(super) use vector::{eight_complex, eight_holding, prefetch};
 
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "elsewhere, and for comparison in the test"))]
 mod plain {
-    use super::{BLOCK, Lane};
+    use super::{BLOCK, COMPLEX, Lane};
 
     fn containing(lane: Lane, block: &[u32], value: u32) -> u32 {
         (0..BLOCK).fold(0, |bits, at| {
@@ -187,6 +222,19 @@ mod plain {
     }
 
     pub fn prefetch(_words: &[u32], _at: usize) {}
+
+    pub fn eight_holding(words: &[u32; 8], spaces: [u16; 8]) -> u32 {
+        (0..8).fold(0, |bits, at| {
+            let (word, space) = (words[at], u32::from(spaces[at]));
+            let inside = space.wrapping_sub(word >> 8 & 0xff) <= word & 0xff;
+            let holds = if word & 1 << 16 == 0 { inside } else { !inside && space != 0 };
+            bits | u32::from(holds) << at
+        })
+    }
+
+    pub fn eight_complex(words: &[u32; 8]) -> u32 {
+        (0..8).fold(0, |bits, at| bits | u32::from(words[at] >> 17 == COMPLEX) << at)
+    }
 
     pub fn bytes_containing(block: &[u32], value: u8) -> u32 {
         containing(Lane::One, block, u32::from(value))
@@ -202,9 +250,9 @@ mod plain {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use plain::prefetch;
-#[cfg(not(target_arch = "x86_64"))]
 use plain::{bytes_containing, halves_containing, words_containing};
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use plain::{eight_complex, eight_holding, prefetch};
 
 #[cfg(test)]
 mod tests {
@@ -212,6 +260,24 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// Tests as `words` writes them, and spaces around their ends.
+        #[test]
+        fn eight_tests_at_once(
+            tests in prop::array::uniform8((0_u32..256, 0_u32..256, any::<bool>(), -2_i64..300, any::<bool>())),
+            far in any::<u16>(),
+        ) {
+            let words = tests.map(|(low, width, outside, _, _)| {
+                u32::from(outside) << 16 | low << 8 | width.min(255 - low)
+            });
+            let mut spaces = tests.map(|(low, _, _, past, missing)| {
+                if missing { 0 } else { (i64::from(low) + past).max(0) as u16 }
+            });
+            spaces[0] = far;
+            prop_assert_eq!(eight_holding(&words, spaces), plain::eight_holding(&words, spaces));
+            let words = tests.map(|(low, _, _, _, complex)| (COMPLEX - u32::from(!complex)) << 17 | low);
+            prop_assert_eq!(eight_complex(&words), plain::eight_complex(&words));
+        }
+
         #[test]
         fn every_width_finds_what_contains_the_value(
             ends in prop::collection::vec((any::<u32>(), any::<u32>()), 0..=BLOCK),

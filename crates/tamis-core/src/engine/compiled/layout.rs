@@ -21,8 +21,8 @@ use super::conditions::{Check, Complex, Condition, Conditions, UNSHARED};
 use super::cover::{Alternatives, Part, Programs, REPEATED};
 use super::lanes::{BLOCK, Lane};
 use super::plan::{Key, Place, Placed, Placement};
-use super::records::TABLE_HEAD;
-use super::words::{Format, as_complex};
+use super::records::{TABLE_HEAD, firsts_words};
+use super::words::{Format, as_complex, is_complex};
 use bytemuck::{Pod, Zeroable};
 
 /// What hangs on a dimension.
@@ -71,9 +71,12 @@ pub(super) const SAME_LENGTH: u32 = 0;
 pub(super) const SHORT_STARTS: u32 = 1;
 pub(super) const LONG_STARTS: u32 = 2;
 
-/// Rows with tests in four bytes that are at most this long all get this length, half a cache line, filled up with
-/// tests that always hold.
+/// Rows with tests in four bytes that are at most this long all get the same length, that of the longest of a list or a
+/// table, filled up with tests that always hold.
 pub(super) const ROW: usize = 8;
+
+/// Marks the target of such a row which has complex tests.
+pub(super) const ODD: u32 = 1 << 30;
 
 /// What the layout makes.
 pub(super) struct Layout {
@@ -197,6 +200,8 @@ pub(super) fn write(
     if !pairs.is_empty() {
         writer.write_pairs(pairs_of, &pairs);
     }
+    // Whoever reads the last row reads as much as the longest.
+    writer.layout.arena.extend([0; ROW]);
     writer.layout
 }
 
@@ -328,12 +333,14 @@ impl Writer<'_> {
     /// Rows and where they begin; returns how the starts are kept, and the length if it is the same.
     fn rows(&mut self, entries: &[Entry], skipped: usize) -> (u32, usize) {
         let size = self.layout.format.size();
-        let length = |entry: &Entry| 1 + (entry.len as usize - skipped) * size;
+        let length = |entry: &Entry| 1 + (entry.len as usize).saturating_sub(skipped) * size;
         let longest = entries.iter().map(length).max().unwrap_or(1);
         let total: usize = entries.iter().map(length).sum();
-        let same = match longest {
-            1 => 1,
-            0..=ROW if !self.layout.format.is_wide() => ROW,
+        let same = match (longest, self.layout.format) {
+            // Behind a first test there is always another one.
+            (1, Format::Narrow) => 1 + skipped,
+            (1, Format::Wide) => 1,
+            (0..=ROW, Format::Narrow) => longest,
             _ => 0,
         };
         let kind = if same > 0 {
@@ -359,12 +366,16 @@ impl Writer<'_> {
         }
         let always = Format::always(self.spaces.len());
         for entry in entries {
+            let start = self.layout.arena.len();
             self.layout.arena.push(entry.target);
             for at in self.tests_of(entry).skip(skipped) {
                 self.push_word(self.tests[at]);
             }
             let filled = length(entry);
             self.layout.arena.extend((filled..same).map(|_| always));
+            if same > 1 && self.layout.arena[start + 1..].iter().any(|word| is_complex(*word)) {
+                self.layout.arena[start] |= ODD;
+            }
         }
         (kind, same)
     }
@@ -391,6 +402,10 @@ impl Writer<'_> {
             let first = self.tests_of(entry).start;
             self.push_word(self.tests[first]);
         }
+        let size = self.layout.format.size();
+        let missing = firsts_words(flat.len(), size) - flat.len() * size;
+        let never = Format::never(self.spaces.len());
+        self.layout.arena.extend((0..missing).map(|_| never));
         let (kind, same) = self.rows(&flat, 1);
         self.layout.arena[start + 1] = (flat.len() as u32) << 6 | (same as u32) << 2 | kind;
         self.layout.arena[start + 3] = (self.layout.arena.len() - start) as u32;

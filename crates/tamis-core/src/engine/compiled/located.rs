@@ -3,11 +3,39 @@
 use super::spaces::SpacesView;
 use crate::event::{Event, Slot};
 
+/// The spaces of an event.
+#[derive(Clone, Copy)]
+pub(super) struct SpacesByDimension<'e>(&'e [u32]);
+
+impl SpacesByDimension<'_> {
+    /// The space in a dimension, 0 if the event has none; any space if there is no such dimension. There are as many
+    /// as a power of two, so this is a mask, not a branch.
+    #[inline(always)]
+    pub fn of(self, dimension: u32) -> u32 {
+        self.0[dimension as usize & (self.0.len() - 1)]
+    }
+}
+
+/// The spaces of an event, for tests in four bytes.
+#[derive(Clone, Copy)]
+pub(super) struct ShortSpaces<'e>(&'e [u16]);
+
+impl ShortSpaces<'_> {
+    /// The space for the upper half of a word.
+    #[inline(always)]
+    pub fn of(self, upper: u32) -> u16 {
+        self.0[upper as usize & (self.0.len() - 1)]
+    }
+}
+
 /// An event's values as spaces. Reused from event to event; only what was set is cleared.
 #[derive(Debug, Default)]
 pub(super) struct Located {
-    /// By dimension; 0 where the event has nothing. For lists of elements, 1 if there are any.
-    pub(super) spaces: Vec<u32>,
+    /// By dimension; 0 where the event has nothing. For lists of elements, 1 if there are any. As long as a power of
+    /// two, and longer than there are dimensions.
+    spaces: Vec<u32>,
+    /// The same in two bytes, each twice: as tests in four bytes have a bit behind the dimension.
+    short_spaces: Vec<u16>,
     /// Dimensions with a value, and the space; elements of a list one by one.
     present: Vec<(u32, u32)>,
     /// Spaces of the elements of all lists.
@@ -21,12 +49,25 @@ impl Located {
         &self.present
     }
 
-    pub fn spaces(&self) -> &[u32] {
-        &self.spaces
+    #[inline(always)]
+    pub fn spaces(&self) -> SpacesByDimension<'_> {
+        SpacesByDimension(&self.spaces)
+    }
+
+    #[inline(always)]
+    pub fn short_spaces(&self) -> ShortSpaces<'_> {
+        ShortSpaces(&self.short_spaces)
+    }
+
+    fn put(&mut self, dimension: u32, space: u32) {
+        let dimension = dimension as usize;
+        self.spaces[dimension] = space;
+        // Tests in four bytes do not reach so far.
+        self.short_spaces[2 * dimension..][..2].fill(space.min(u32::from(u16::MAX)) as u16);
     }
 
     pub fn set(&mut self, dimension: u32, space: u32) {
-        self.spaces[dimension as usize] = space;
+        self.put(dimension, space);
         self.present.push((dimension, space));
     }
 
@@ -38,9 +79,10 @@ impl Located {
     }
 
     pub fn clear(&mut self) {
-        for (dimension, _) in self.present.drain(..) {
-            self.spaces[dimension as usize] = 0;
+        for at in 0..self.present.len() {
+            self.put(self.present[at].0, 0);
         }
+        self.present.clear();
         self.elements.clear();
         self.lists.clear();
     }
@@ -53,8 +95,10 @@ impl Located {
         event: &Event<'_>,
         attributes: usize,
     ) {
-        // One more, which is missing in every event.
-        self.spaces.resize(spaces.len() + 1, 0);
+        // At least one more, which is missing in every event.
+        let dimensions = (spaces.len() + 1).next_power_of_two();
+        self.spaces.resize(dimensions, 0);
+        self.short_spaces.resize(2 * dimensions, 0);
         for cell in event.cells() {
             let attribute = cell.attribute.index();
             // Others came with later subscriptions.
@@ -79,7 +123,7 @@ impl Located {
                     let space = self.elements[at];
                     if space != last {
                         self.present.push((dimension, space));
-                        self.spaces[dimension as usize] = 1;
+                        self.put(dimension, 1);
                     }
                     last = space;
                 }

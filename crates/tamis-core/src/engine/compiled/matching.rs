@@ -2,13 +2,14 @@
 
 use super::conditions::Check;
 use super::evaluating::{Events, Memos, Tests};
-use super::lanes::{BLOCK, Lane, prefetch};
-use super::layout::{ROW, nodes_of_level};
+use super::lanes::{BLOCK, Lane, eight_complex, prefetch};
+use super::layout::nodes_of_level;
 use super::located::Located;
 use super::records::{List, Table, load, size};
+use super::rows::{Row, Rows};
 use super::seen::Seen;
 use super::view::View;
-use super::words::{format, is_complex, may_hold, may_hold_wide};
+use super::words::{Format, holding, may_hold_wide};
 use crate::engine::patterns::PatternScratch;
 use crate::event::Event;
 
@@ -43,13 +44,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// A row that is to be read, and the event that came to it.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    start: u32,
-    event: u32,
-}
-
 /// A list or a table that the event has to look into.
 #[derive(Clone, Copy, Debug, Default)]
 struct Visit {
@@ -74,11 +68,10 @@ const LINE: usize = 16;
 pub(super) struct Walk {
     pub memos: Memos,
     visits: Vec<Visit>,
+    /// Rows that are left to be read.
+    rows: Rows,
+    /// Places in a list with tests in eight bytes.
     survivors: Vec<u32>,
-    /// Rows of [`ROW`] words that are left to be read.
-    rows: Vec<Row>,
-    /// Others, with their ends.
-    odd_rows: Vec<(Row, u32)>,
 }
 
 impl Walk {
@@ -111,7 +104,7 @@ impl Walk {
             let mut kept = self.visits.len();
             self.visits.resize(kept + seconds.len(), Visit::default());
             for (second, table) in seconds.iter().zip(tables) {
-                let second = spaces[*second as usize];
+                let second = spaces.of(*second);
                 self.visits[kept] = Visit { at: *table, first: space, second };
                 kept += usize::from(second > 0);
             }
@@ -124,11 +117,11 @@ impl Walk {
             }
             let Visit { at: place, first, second } = self.visits[at];
             if first > 0 {
-                self.table::<WIDE>(view, place as usize, first, second, 0, found);
+                self.table(view, place as usize, (first, second), 0, found);
             } else if let Some(list) = List::read(arena, place as usize, size::<WIDE>()) {
                 self.list::<WIDE>(tests, &list, 0, found);
                 for (dimension, table) in list.groups.0.iter().zip(list.groups.1) {
-                    let first = spaces[*dimension as usize];
+                    let first = spaces.of(*dimension);
                     if first > 0 {
                         self.visits.push(Visit { at: *table, first, second: 0 });
                     }
@@ -139,57 +132,13 @@ impl Walk {
         self.read_rows::<WIDE>(events, std::slice::from_mut(found));
     }
 
-    /// Reads the rows that are left: first, without a branch, the first test of each, since nobody can foresee which of
-    /// them hold; then the others of those that are still left, which mostly do.
+    /// Reads the rows that are left.
     pub fn read_rows<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut [Vec<u32>]) {
-        let arena = events.view.arena;
-        let Walk { rows, odd_rows, memos, .. } = self;
-        let mut kept = 0;
-        for at in 0..rows.len() {
-            let here = rows[at];
-            let first = arena[here.start as usize + 1];
-            rows[kept] = here;
-            kept += usize::from(may_hold(&events.located[here.event as usize].spaces, first));
-        }
-        for Row { start, event } in rows.drain(..).take(kept) {
-            let found = &mut found[event as usize];
-            let Some(row) = arena[start as usize..].first_chunk::<ROW>() else { continue };
-            let spaces = &events.located[event as usize].spaces[..];
-            let held = row[2..].iter().fold(true, |held, word| held & may_hold(spaces, *word));
-            if held && !row[1..].iter().any(|word| is_complex(*word)) {
-                found.push(row[0]);
-            } else if held {
-                read_row::<false>(events.tests(event as usize), row, memos, found);
-            }
-        }
-        for (Row { start, event }, end) in odd_rows.drain(..) {
-            let (tests, found) = (events.tests(event as usize), &mut found[event as usize]);
-            read_row::<WIDE>(tests, &arena[start as usize..end as usize], memos, found);
-        }
+        self.rows.read::<WIDE>(events, &mut self.memos, found);
     }
 
-    /// A row is to be read, or without any tests its target reported.
-    #[inline(always)]
-    fn row<const WIDE: bool>(
-        &mut self,
-        arena: &[u32],
-        (start, end): (usize, usize),
-        event: u32,
-        found: &mut Vec<u32>,
-    ) {
-        let row = Row { start: start as u32, event };
-        match end - start {
-            1 => found.push(arena[start]),
-            ROW if !WIDE => {
-                prefetch(arena, start);
-                self.rows.push(row);
-            }
-            _ => self.odd_rows.push((row, end as u32)),
-        }
-    }
-
-    /// The decided and the flat ones of a list. First tests are compared one after another without a branch; the rows
-    /// of those that may hold are read later.
+    /// The decided and the flat ones of a list. First tests are compared eight at a time; the rows of those that hold
+    /// are read later.
     pub fn list<const WIDE: bool>(
         &mut self,
         tests: Tests<'_, '_>,
@@ -197,62 +146,98 @@ impl Walk {
         event: u32,
         found: &mut Vec<u32>,
     ) {
-        let arena = tests.view.arena;
         found.extend_from_slice(list.decided);
+        if WIDE {
+            return self.wide_list(tests, list, event);
+        }
+        let (arena, spaces) = (tests.view.arena, tests.located.short_spaces());
+        let words = list.rows.same;
+        self.rows.room(list.firsts.len());
+        let mut row = Row { start: list.rows.rows as u32, event: event as u16, words: words as u16 };
+        for (number, firsts) in list.firsts.as_chunks::<8>().0.iter().enumerate() {
+            let mut holding = holding(spaces, firsts);
+            let complex = eight_complex(firsts);
+            if complex != 0 {
+                holding = self.complex_firsts(tests, firsts, complex, holding);
+            }
+            if words > 0 {
+                for lane in 0..8 {
+                    self.rows.push_if(arena, row, holding >> lane & 1 == 1);
+                    row.start += words as u32;
+                }
+                continue;
+            }
+            while holding != 0 {
+                let entry = 8 * number + holding.trailing_zeros() as usize;
+                holding &= holding - 1;
+                self.rows.put_odd(event, list.rows.row(arena, entry));
+            }
+        }
+    }
+
+    /// Puts what is true of complex tests among what is true of the others.
+    #[cold]
+    fn complex_firsts(
+        &mut self,
+        tests: Tests<'_, '_>,
+        firsts: &[u32; 8],
+        mut complex: u32,
+        mut holding: u32,
+    ) -> u32 {
+        while complex != 0 {
+            let lane = complex.trailing_zeros();
+            complex &= complex - 1;
+            let holds = tests.holds(Format::Narrow, u64::from(firsts[lane as usize]), &mut self.memos);
+            holding = holding & !(1 << lane) | u32::from(holds) << lane;
+        }
+        holding
+    }
+
+    /// As [`Walk::list`], for tests in eight bytes: one after another, still without a branch.
+    fn wide_list(&mut self, tests: Tests<'_, '_>, list: &List<'_>, event: u32) {
         if self.survivors.len() <= list.flat {
             self.survivors.resize(list.flat + 1, 0);
         }
-        let spaces = &tests.located.spaces[..];
+        let spaces = tests.located.spaces();
         let mut kept = 0;
         for at in 0..list.flat {
             self.survivors[kept] = at as u32;
-            kept += usize::from(match WIDE {
-                true => may_hold_wide(spaces, load::<WIDE>(list.firsts, 2 * at)),
-                false => may_hold(spaces, list.firsts[at]),
-            });
+            kept += usize::from(may_hold_wide(spaces, load::<true>(list.firsts, 2 * at)));
         }
         for place in 0..kept {
             let at = self.survivors[place] as usize;
-            let first = load::<WIDE>(list.firsts, at * size::<WIDE>());
-            if let Check::Complex(entry) = format::<WIDE>().decode(first)
+            let first = load::<true>(list.firsts, 2 * at);
+            if let Check::Complex(entry) = Format::Wide.decode(first)
                 && !tests.complex(entry, &mut self.memos)
             {
                 continue;
             }
-            self.row::<WIDE>(arena, list.rows.row(arena, at), event, found);
+            self.rows.put_odd(event, list.rows.row(tests.view.arena, at));
         }
     }
 
     /// Compares keys. Targets without further tests are reported, the rows of others are read later.
-    pub fn table<const WIDE: bool>(
+    pub fn table(
         &mut self,
         view: &View<'_>,
         at: usize,
-        first: u32,
-        second: u32,
+        spaces: (u32, u32),
         event: u32,
         found: &mut Vec<u32>,
     ) {
         let Some(table) = Table::read(view.arena, at) else { return };
-        let spaces = (first, second);
         match (table.lane, table.pair) {
-            (Lane::One, false) => self.blocks::<WIDE, 8, false>(Lane::One, view, table, spaces, event, found),
-            (Lane::One, true) => self.blocks::<WIDE, 8, true>(Lane::One, view, table, spaces, event, found),
-            (Lane::Two, false) => {
-                self.blocks::<WIDE, 16, false>(Lane::Two, view, table, spaces, event, found)
-            }
-            (Lane::Two, true) => self.blocks::<WIDE, 16, true>(Lane::Two, view, table, spaces, event, found),
-            (Lane::Four, false) => {
-                self.blocks::<WIDE, 32, false>(Lane::Four, view, table, spaces, event, found)
-            }
-            (Lane::Four, true) => {
-                self.blocks::<WIDE, 32, true>(Lane::Four, view, table, spaces, event, found)
-            }
+            (Lane::One, false) => self.blocks::<8, false>(Lane::One, view, table, spaces, event, found),
+            (Lane::One, true) => self.blocks::<8, true>(Lane::One, view, table, spaces, event, found),
+            (Lane::Two, false) => self.blocks::<16, false>(Lane::Two, view, table, spaces, event, found),
+            (Lane::Two, true) => self.blocks::<16, true>(Lane::Two, view, table, spaces, event, found),
+            (Lane::Four, false) => self.blocks::<32, false>(Lane::Four, view, table, spaces, event, found),
+            (Lane::Four, true) => self.blocks::<32, true>(Lane::Four, view, table, spaces, event, found),
         }
     }
 
     #[inline(always)]
-    fn blocks<const WIDE: bool, const WORDS: usize, const PAIR: bool>(
+    fn blocks<const WORDS: usize, const PAIR: bool>(
         &mut self,
         lane: Lane,
         view: &View<'_>,
@@ -263,7 +248,8 @@ impl Walk {
     ) {
         let arena = view.arena;
         let stride = if PAIR { 2 * WORDS } else { WORDS };
-        let decided = table.rows.same == 1;
+        let (rows, words) = (table.rows.rows, table.rows.same);
+        self.rows.room(table.len);
         // Four blocks at a time: where a loop over the bits of a word ends cannot be foreseen, so it should end seldom.
         for (number, blocks) in table.blocks.chunks(4 * stride).enumerate() {
             let mut inside = 0_u64;
@@ -274,40 +260,26 @@ impl Walk {
                 }
                 inside |= u64::from(here) << at;
             }
-            if decided {
-                let targets = &arena[table.rows.rows + 4 * BLOCK * number..];
+            let entries = 4 * BLOCK * number;
+            if words > 1 {
+                let start = rows + words * entries;
+                while inside != 0 {
+                    let start = (start + words * inside.trailing_zeros() as usize) as u32;
+                    inside &= inside - 1;
+                    self.rows.push(arena, Row { start, event: event as u16, words: words as u16 });
+                }
+            } else if words == 1 {
+                let targets = &arena[rows + entries..];
                 while inside != 0 {
                     found.push(targets[inside.trailing_zeros() as usize]);
                     inside &= inside - 1;
                 }
             }
-            if !WIDE && table.rows.same == ROW {
-                let rows = table.rows.rows + ROW * 4 * BLOCK * number;
-                while inside != 0 {
-                    let start = rows + ROW * inside.trailing_zeros() as usize;
-                    inside &= inside - 1;
-                    prefetch(arena, start);
-                    self.rows.push(Row { start: start as u32, event });
-                }
-            }
             while inside != 0 {
-                let entry = 4 * BLOCK * number + inside.trailing_zeros() as usize;
+                let entry = entries + inside.trailing_zeros() as usize;
                 inside &= inside - 1;
-                self.row::<WIDE>(arena, table.rows.row(arena, entry), event, found);
+                self.rows.put_odd(event, table.rows.row(arena, entry));
             }
         }
     }
-}
-
-/// Reports the target of a row if all its tests hold.
-#[inline(always)]
-fn read_row<const WIDE: bool>(tests: Tests<'_, '_>, row: &[u32], memos: &mut Memos, found: &mut Vec<u32>) {
-    let Some((target, mut words)) = row.split_first() else { return };
-    while words.len() >= size::<WIDE>() {
-        if !tests.holds(format::<WIDE>(), load::<WIDE>(words, 0), memos) {
-            return;
-        }
-        words = &words[size::<WIDE>()..];
-    }
-    found.push(*target);
 }

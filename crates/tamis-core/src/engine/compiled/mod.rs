@@ -6,7 +6,7 @@
 //! 2. Every expression is found through few of its predicates, of which one must hold ([`cover`]); the least likely
 //!    ones, by observed events or by the subscriptions themselves ([`profile`]).
 //! 3. Conjunctions wait where few events come by ([`plan`]), with the rest of their tests right beside what leads to
-//!    them ([`layout`]); sixteen intervals are compared at once ([`lanes`]).
+//!    them ([`layout`]); sixteen intervals are compared at once, and eight tests ([`lanes`]).
 //! 4. Subexpressions are kept once; those that several refer to are evaluated once an event ([`cover::Programs`]).
 //! 5. Up to 256 events walk through together where that is faster, with one bit each where many meet ([`batch`]).
 //!
@@ -20,8 +20,9 @@
 //! | `profile` | how likely is a predicate? |
 //! | `plan` | where does a conjunction wait for its events? |
 //! | `layout` | how do lists and tables lie in memory? |
-//! | `lanes` | which of sixteen intervals contain a value? |
+//! | `lanes` | which of sixteen intervals contain a value, which of eight tests hold? |
 //! | `records` | how are they read? |
+//! | `rows` | which rows hold? |
 //! | `located` | what is an event in spaces? |
 //! | `evaluating` | does a test hold for an event? |
 //! | `matching` | what does one event match? |
@@ -54,6 +55,7 @@ mod paths;
 mod plan;
 mod profile;
 mod records;
+mod rows;
 mod seen;
 mod spaces;
 mod textual;

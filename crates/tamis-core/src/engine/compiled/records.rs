@@ -1,7 +1,7 @@
 //! How lists and tables are read; [`layout`](super::layout) writes them.
 
 use super::lanes::{BLOCK, Lane};
-use super::layout::{LONG_STARTS, SAME_LENGTH, SHORT_STARTS};
+use super::layout::{LONG_STARTS, ROW, SAME_LENGTH, SHORT_STARTS};
 
 /// Reads a word of the arena.
 #[inline(always)]
@@ -18,7 +18,8 @@ pub(super) const fn size<const WIDE: bool>() -> usize {
 pub(super) struct List<'a> {
     /// Targets without further tests.
     pub decided: &'a [u32],
-    /// How many flat ones there are, their first tests, and their rows.
+    /// How many flat ones there are, their first tests (those of four bytes filled up to eights with some that never
+    /// hold), and their rows.
     pub flat: usize,
     pub firsts: &'a [u32],
     pub rows: RowStarts,
@@ -34,13 +35,19 @@ impl<'a> List<'a> {
         let &[decided, form, groups, directory] = record.first_chunk()?;
         let flat = (form >> 6) as usize;
         let (decided, rest) = record[4..].split_at_checked(decided as usize)?;
-        let firsts = rest.get(..flat * size)?;
+        let firsts = rest.get(..firsts_words(flat, size))?;
         let starts = at + 4 + decided.len() + firsts.len();
         let (kind, same) = (form & 3, (form >> 2 & 15) as usize);
         let rows = RowStarts::new(arena, kind, same, starts, flat)?;
         let groups = record.get(directory as usize..)?.get(..2 * groups as usize)?;
         Some(List { decided, flat, firsts, rows, groups: groups.split_at(groups.len() / 2) })
     }
+}
+
+/// How many words the first tests of a list take: those of four bytes are filled up to eights.
+#[inline(always)]
+pub(super) fn firsts_words(flat: usize, size: usize) -> usize {
+    if size == 1 { flat.next_multiple_of(8) } else { flat * size }
 }
 
 /// How many words the starts of rows take.
@@ -67,7 +74,7 @@ pub(super) struct RowStarts {
 impl RowStarts {
     fn new(arena: &[u32], kind: u32, same: usize, starts: usize, count: usize) -> Option<RowStarts> {
         let rows = starts + starts_words(kind, count);
-        (rows <= arena.len()).then_some(RowStarts { kind, starts, same, rows })
+        (rows <= arena.len() && same <= ROW).then_some(RowStarts { kind, starts, same, rows })
     }
 
     /// Where the row of an entry begins and ends.

@@ -11,6 +11,11 @@
 //! always holds: it fills up rows to the same length.
 
 use super::conditions::{Check, Complex};
+use super::lanes::eight_holding;
+use super::located::{ShortSpaces, SpacesByDimension};
+
+/// The mark of complex tests in four bytes, in the place of the dimension.
+pub(super) const COMPLEX: u32 = (1 << 15) - 1;
 
 /// How tests are written: in four bytes, or in eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +53,17 @@ impl Format {
 
     /// The mark of complex tests, in the place of the dimension.
     const fn mark(self) -> u32 {
-        if let Format::Wide = self { (1 << 31) - 1 } else { (1 << 15) - 1 }
+        if let Format::Wide = self { (1 << 31) - 1 } else { COMPLEX }
     }
 
     /// A test that always holds, in four bytes.
     pub fn always(dimensions: usize) -> u32 {
         (dimensions as u32) << 17
+    }
+
+    /// A test that never holds, in four bytes.
+    pub fn never(dimensions: usize) -> u32 {
+        Format::always(dimensions) | 1 << 8
     }
 
     /// Whether an interval of spaces fits into a word.
@@ -95,21 +105,22 @@ impl Format {
     }
 }
 
-/// Whether a test in four bytes holds, or may hold: surely right unless it is complex. `spaces` has no place for the
-/// mark of complex tests.
+/// Which of eight tests in four bytes hold: one bit each, without a branch. Of complex tests it says anything.
 #[inline(always)]
-pub(super) fn may_hold(spaces: &[u32], word: u32) -> bool {
-    let Some(space) = spaces.get((word >> 17) as usize) else { return true };
-    let inside = space.wrapping_sub(word >> 8 & 0xff) <= word & 0xff;
-    if word & 1 << 16 == 0 { inside } else { !inside && *space != 0 }
+pub(super) fn holding(spaces: ShortSpaces<'_>, words: &[u32; 8]) -> u32 {
+    let [a, b, c, d, e, f, g, h] = *words;
+    let of = |word: u32| spaces.of(word >> 16);
+    eight_holding(words, [of(a), of(b), of(c), of(d), of(e), of(f), of(g), of(h)])
 }
 
-/// As [`may_hold`], for tests in eight bytes.
+/// Whether a test in eight bytes holds, or may hold if it is complex.
 #[inline(always)]
-pub(super) fn may_hold_wide(spaces: &[u32], word: u64) -> bool {
-    let Some(space) = spaces.get((word >> 33) as usize) else { return true };
+pub(super) fn may_hold_wide(spaces: SpacesByDimension<'_>, word: u64) -> bool {
+    let dimension = (word >> 33) as u32;
+    let space = spaces.of(dimension);
     let inside = space.wrapping_sub((word >> 16) as u32 & 0xffff) <= word as u32 & 0xffff;
-    if word & 1 << 32 == 0 { inside } else { !inside && *space != 0 }
+    let holds = if word & 1 << 32 == 0 { inside } else { !inside && space != 0 };
+    holds | (dimension == Format::Wide.mark())
 }
 
 /// Whether a test in four bytes is complex.

@@ -12,26 +12,30 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// Empty, with room for so many; the kind depends on what the index holds, not on what matches.
-    pub fn new(snapshot: &Snapshot, room: usize) -> Column {
+    /// Empty; the kind depends on what the index holds, not on what matches.
+    pub fn new(snapshot: &Snapshot) -> Column {
         if snapshot.text_ids == 0 {
-            Column::Ints(Vec::with_capacity(room))
+            Column::Ints(Vec::new())
         } else if snapshot.text_ids == snapshot.len {
-            let mut offsets = Vec::with_capacity(room + 1);
-            offsets.push(0);
-            Column::Texts { offsets, bytes: Vec::new() }
+            Column::Texts { offsets: vec![0], bytes: Vec::new() }
         } else {
-            Column::Mixed(Vec::with_capacity(room))
+            Column::Mixed(Vec::new())
+        }
+    }
+
+    /// Number of ids.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Ints(ids) => ids.len(),
+            Column::Texts { offsets, .. } => offsets.len() - 1,
+            Column::Mixed(ids) => ids.len(),
         }
     }
 
     /// Appends the ids of members of one segment.
     pub fn extend(&mut self, ids: &Ids, locals: &[u32]) {
         match self {
-            Column::Ints(column) => {
-                let ints = ids.ints();
-                column.extend(locals.iter().map(|local| ints.get(*local as usize).copied().unwrap_or(0)));
-            }
+            Column::Ints(column) => ids.extend_ints(locals, column),
             Column::Texts { offsets, bytes } => {
                 for local in locals {
                     bytes.extend_from_slice(ids.text_bytes(*local as usize));

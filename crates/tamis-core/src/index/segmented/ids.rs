@@ -24,7 +24,7 @@ const TEXT: u8 = 1;
 pub(super) struct Ids {
     /// By number; empty if all are of one kind.
     kinds: Array<u8>,
-    /// By number, with zeros for strings; empty if all are strings.
+    /// By number, with zeros for strings; only the first if all are integers that count up; empty if all are strings.
     ints: Array<i64>,
     /// By number, with empty ones for integers; none at all if all are integers.
     texts: Strings,
@@ -48,9 +48,16 @@ impl<'a> Slices<'a> {
         }
     }
 
+    fn int(&self, local: usize) -> i64 {
+        match self.ints {
+            [first] => first.wrapping_add(local as i64),
+            all => all.get(local).copied().unwrap_or(0),
+        }
+    }
+
     fn is(&self, local: usize, id: &Id) -> bool {
         match id {
-            Id::Int(id) => !self.is_text(local) && self.ints.get(local) == Some(id),
+            Id::Int(id) => !self.is_text(local) && self.int(local) == *id,
             Id::Text(id) => self.is_text(local) && slice(self.bytes, self.offsets, local) == id.as_bytes(),
         }
     }
@@ -59,7 +66,7 @@ impl<'a> Slices<'a> {
         if self.is_text(local) {
             xxh3_64(slice(self.bytes, self.offsets, local))
         } else {
-            mix(self.ints.get(local).copied().unwrap_or(0))
+            mix(self.int(local))
         }
     }
 
@@ -127,16 +134,16 @@ impl Ids {
         if self.is_text(local) {
             Id::Text(SmolStr::new(String::from_utf8_lossy(self.texts.bytes(local))))
         } else {
-            Id::Int(self.int(local))
+            Id::Int(self.slices().int(local))
         }
     }
 
-    pub fn int(&self, local: usize) -> i64 {
-        self.ints.get(local).copied().unwrap_or(0)
-    }
-
-    pub fn ints(&self) -> &[i64] {
-        &self.ints
+    /// Appends the ids of some numbers, which are integers.
+    pub fn extend_ints(&self, locals: &[u32], ints: &mut Vec<i64>) {
+        match self.ints.as_slice() {
+            [first] => ints.extend(locals.iter().map(|local| first.wrapping_add(i64::from(*local)))),
+            all => ints.extend(locals.iter().map(|local| all.get(*local as usize).copied().unwrap_or(0))),
+        }
     }
 
     pub fn text_bytes(&self, local: usize) -> &[u8] {
@@ -163,7 +170,7 @@ impl Ids {
             table: sections.take(TABLE)?,
         };
         let lengths = (ids.kinds.len(), ids.ints.len(), ids.texts.len());
-        if lengths != (0, len, 0) && lengths != (0, 0, len) && lengths != (len, len, len) {
+        if ![(0, 1, 0), (0, len, 0), (0, 0, len), (len, len, len)].contains(&lengths) {
             return Err(format!("the ids of {len} members are {lengths:?} kinds, integers and strings"));
         }
         if !ids.table.len().is_power_of_two() || ids.table.len() <= len {
@@ -243,14 +250,51 @@ impl IdsBuilder {
         table
     }
 
-    pub fn finish(self) -> Ids {
+    pub fn finish(mut self) -> Ids {
         let (ints, texts) =
             (self.text_count < self.kinds.len() || self.kinds.is_empty(), self.text_count > 0);
+        if !texts && self.ints.is_sorted_by(|a, b| a.checked_add(1) == Some(*b)) {
+            self.ints.truncate(1);
+        }
         Ids {
             kinds: if ints && texts { self.kinds } else { Vec::new() }.into(),
             ints: if ints { self.ints } else { Vec::new() }.into(),
             texts: if texts { self.texts } else { StringsBuilder::new() }.finish(),
             table: self.table.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(ids: &[i64]) -> Ids {
+        let mut builder = IdsBuilder::new();
+        ids.iter().for_each(|id| builder.push(&Id::Int(*id)));
+        builder.finish()
+    }
+
+    #[test]
+    fn integers_that_count_up_are_kept_as_their_first() {
+        for (ids, kept) in [
+            (&[][..], 0),
+            (&[7], 1),
+            (&[-1, 0, 1, 2], 1),
+            (&[i64::MAX - 1, i64::MAX], 1),
+            (&[i64::MAX, i64::MIN], 2),
+            (&[3, 4, 6], 3),
+            (&[2, 1], 2),
+        ] {
+            let built = built(ids);
+            assert_eq!(built.ints.len(), kept);
+            assert_eq!(built.validate(ids.len()), Ok(()));
+            let locals: Vec<u32> = (0..ids.len() as u32).collect();
+            let mut read = Vec::new();
+            built.extend_ints(&locals, &mut read);
+            assert_eq!(read, ids);
+            assert!(locals.iter().all(|local| built.get(*local as usize) == Id::Int(ids[*local as usize])));
+            assert_eq!(built.find(&Id::Int(i64::MIN + 1)), None);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::event::{Event, EventSlots, Rows};
 use crate::index::backing::Pinned;
 use crate::index::holding::Holding;
-use crate::index::matches::in_chunks;
+use crate::index::matches::{in_chunks, workers};
 use crate::index::{EventWeights, Id, IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
@@ -47,6 +47,23 @@ impl MatchScratch {
     }
 }
 
+/// Matches of rows, on their way out.
+struct Answers {
+    /// As [`Matches::offsets`].
+    offsets: Vec<i64>,
+    ids: Column,
+}
+
+impl Answers {
+    fn new(snapshot: &Snapshot) -> Answers {
+        Answers { offsets: vec![0], ids: Column::new(snapshot) }
+    }
+
+    fn finish(self) -> Matches {
+        Matches { offsets: self.offsets, ids: self.ids.finish() }
+    }
+}
+
 /// A snapshot and where scratches come from.
 pub(super) struct SnapshotView<'s> {
     pub shared: &'s Shared,
@@ -60,8 +77,11 @@ impl Pinned for SnapshotView<'_> {
     }
 
     fn match_row(&self, rows: &Rows, row: usize) -> Result<IdColumn, Stale> {
-        let found = |scratch: &mut _| self.snapshot.match_range(rows, row..row + 1, true, scratch).ids;
-        Ok(self.with_scratch(found))
+        Ok(self.with_scratch(|scratch| {
+            let mut answers = Answers::new(&self.snapshot);
+            self.snapshot.match_range(rows, row..row + 1, true, scratch, &mut answers);
+            answers.ids.finish()
+        }))
     }
 
     fn match_rows(
@@ -70,13 +90,21 @@ impl Pinned for SnapshotView<'_> {
         threads: Option<NonZeroUsize>,
         ordered: bool,
     ) -> Result<Matches, Stale> {
-        let chunks = in_chunks(rows.len(), CHUNK, threads, |range| {
-            self.with_scratch(|scratch| self.snapshot.match_range(rows, range, ordered, scratch))
-        });
-        let mut chunks = chunks.into_iter();
-        let none = || Matches { offsets: vec![0], ids: Column::new(&self.snapshot, 0).finish() };
-        let mut matches = chunks.next().unwrap_or_else(none);
-        chunks.for_each(|chunk| matches.append(chunk));
+        // Alone, one worker puts everything into one place; otherwise stretches are put together in the end.
+        let stretch = if workers(threads) == 1 { rows.len().max(1) } else { CHUNK };
+        let mut stretches = in_chunks(rows.len(), stretch, threads, |stretch| {
+            self.with_scratch(|scratch| {
+                let mut answers = Answers::new(&self.snapshot);
+                for start in stretch.clone().step_by(CHUNK) {
+                    let chunk = start..stretch.end.min(start + CHUNK);
+                    self.snapshot.match_range(rows, chunk, ordered, scratch, &mut answers);
+                }
+                answers.finish()
+            })
+        })
+        .into_iter();
+        let mut matches = stretches.next().unwrap_or_else(|| Answers::new(&self.snapshot).finish());
+        stretches.for_each(|stretch| matches.append(stretch));
         Ok(matches)
     }
 
@@ -120,21 +148,34 @@ impl SnapshotView<'_> {
 }
 
 impl Snapshot {
+    /// Appends the matches of some rows.
     fn match_range(
         &self,
         rows: &Rows,
         range: Range<usize>,
         ordered: bool,
         scratch: &mut MatchScratch,
-    ) -> Matches {
+        answers: &mut Answers,
+    ) {
         self.search(rows, range.clone(), scratch);
         let MatchScratch { batches, places, ascending, .. } = scratch;
         let mut speaking = (0..batches.len()).filter(|source| !batches[*source].subs.is_empty());
         match (speaking.next(), speaking.next()) {
             (Some(only), None) if only < self.parts.len() => {
-                self.ids_of_one(only, &mut batches[only], ordered.then_some(ascending))
+                let batch = &mut batches[only];
+                if ordered {
+                    batch.rows_mut().for_each(|row| ascending.sort(row, self.parts[only].segment.len()));
+                }
+                self.ids_of_one(only, batch, answers);
             }
-            _ => self.ids_of_many(batches, range.len(), ordered, places),
+            _ if ordered => {
+                for row in 0..range.len() {
+                    self.places_of_row(batches, row, places);
+                    places.iter().for_each(|(_, place)| answers.ids.push(self, *place));
+                    answers.offsets.push(answers.ids.len() as i64);
+                }
+            }
+            _ => self.ids_of_many(batches, range.len(), answers),
         }
     }
 
@@ -165,52 +206,25 @@ impl Snapshot {
         }
     }
 
-    /// All matches are of one segment, whose local numbers are in order of insertion.
-    fn ids_of_one(&self, part: usize, batch: &mut Batch, mut ordered: Option<&mut Ascending>) -> Matches {
-        let mut offsets = Vec::with_capacity(batch.ends.len() + 1);
-        offsets.push(0);
-        let mut start = 0;
-        for &end in &batch.ends {
-            if let Some(ascending) = &mut ordered {
-                ascending.sort(&mut batch.subs[start..end], self.parts[part].segment.len());
-            }
-            offsets.push(end as i64);
-            start = end;
-        }
-        let mut ids = Column::new(self, batch.subs.len());
-        ids.extend(&self.parts[part].segment.ids, &batch.subs);
-        Matches { offsets, ids: ids.finish() }
+    /// All matches are of one segment.
+    fn ids_of_one(&self, part: usize, batch: &Batch, answers: &mut Answers) {
+        let before = answers.ids.len();
+        answers.ids.extend(&self.parts[part].segment.ids, &batch.subs);
+        answers.offsets.extend(batch.ends.iter().map(|end| (before + end) as i64));
     }
 
-    fn ids_of_many(
-        &self,
-        batches: &[Batch],
-        rows: usize,
-        ordered: bool,
-        places: &mut Vec<(u64, Place)>,
-    ) -> Matches {
-        let total = batches.iter().map(|batch| batch.subs.len()).sum();
-        let mut ids = Column::new(self, total);
-        let mut offsets = Vec::with_capacity(rows + 1);
-        offsets.push(0);
-        let mut count = 0;
+    /// Whatever the sources found, source by source.
+    fn ids_of_many(&self, batches: &[Batch], rows: usize, answers: &mut Answers) {
         for row in 0..rows {
             for (source, batch) in batches.iter().enumerate() {
                 let found = batch.row(row);
-                count += found.len();
                 match self.parts.get(source) {
-                    _ if ordered => {}
-                    Some(part) => ids.extend(&part.segment.ids, found),
-                    None => found.iter().for_each(|at| ids.push(self, Place::Recent(*at as usize))),
+                    Some(part) => answers.ids.extend(&part.segment.ids, found),
+                    None => found.iter().for_each(|at| answers.ids.push(self, Place::Recent(*at as usize))),
                 }
             }
-            if ordered {
-                self.places_of_row(batches, row, places);
-                places.iter().for_each(|(_, place)| ids.push(self, *place));
-            }
-            offsets.push(count as i64);
+            answers.offsets.push(answers.ids.len() as i64);
         }
-        Matches { offsets, ids: ids.finish() }
     }
 
     /// Leaves in `places` what one row of the batches matches, in order of insertion.
