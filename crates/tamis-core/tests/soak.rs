@@ -1,11 +1,13 @@
-//! Readers and writers of one `compiled` index for a while: every answer must be that of a state the index had between
-//! the call and the return. `TAMIS_SOAK_SECONDS` says how long, by default a few seconds.
+//! Four readers and two writers of one `compiled` index for a while: every answer must be that of a state the index had
+//! between the call and the return. `TAMIS_SOAK_SECONDS` says how long, by default a few seconds;
+//! `TAMIS_SOAK_SUBSCRIPTIONS` says over how many, by default a few thousand.
 
 mod common;
 
 use common::folder::Folder;
 use common::seeded::{Draw, seed};
 use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -15,6 +17,10 @@ use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};
 
 const IDS: usize = 300;
+
+/// Ids of the standing subscriptions begin here. One in so many matches the events; the others come and go.
+const STANDING: i64 = 1_000_000_000;
+const MATCHING: usize = 1_000;
 
 /// Which ids match the event on the left and which the one on the right, each in order of insertion.
 type Answer = [Vec<i64>; 2];
@@ -30,6 +36,9 @@ fn fingerprint(answer: &Answer) -> u64 {
 struct Model {
     /// Ids in order of insertion, and the side each demands.
     held: Vec<(i64, usize)>,
+    /// How many standing ones there were, and those that are gone. They came first.
+    standing: usize,
+    gone: BTreeSet<usize>,
 }
 
 impl Model {
@@ -38,9 +47,23 @@ impl Model {
     }
 
     fn fingerprint(&self) -> u64 {
-        let on = |side| self.held.iter().filter(|(_, s)| *s == side).map(|(id, _)| *id).collect();
+        let on = |side| {
+            let held = self.held.iter().filter(|(_, s)| *s == side).map(|(id, _)| *id);
+            standing(side, self.standing).chain(held).collect()
+        };
         fingerprint(&[on(0), on(1)])
     }
+}
+
+/// Standing subscriptions that match the event of a side.
+fn standing(side: usize, count: usize) -> impl Iterator<Item = i64> {
+    let matching = (0..count).step_by(MATCHING).filter(move |n| n / MATCHING % 2 == side);
+    matching.map(|n| STANDING + n as i64)
+}
+
+fn standing_text(n: usize) -> String {
+    let (group, side) = (n % MATCHING, ["l", "r"][n / MATCHING % 2]);
+    format!("side = '{side}' and standing = {group} and (n{} is null or n{} > {n})", n % 7, n % 11)
 }
 
 struct Soak {
@@ -67,6 +90,10 @@ impl Soak {
         let (id, side, n) = (draw.below(IDS) as i64, draw.below(2), draw.below(1_000));
         let source = Source::from(text(side, n).as_str());
         let place = model.place(id);
+        let other = draw.below(model.standing.max(1));
+        if other % MATCHING > 0 && draw.below(4) == 0 {
+            return self.update_standing(&mut model, other);
+        }
         let change: Box<dyn Fn()> = match (draw.below(10), place) {
             (0, _) => {
                 let fresh: Vec<i64> = (0..30).map(|_| draw.below(IDS) as i64).collect();
@@ -98,11 +125,25 @@ impl Soak {
         self.updates.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A standing subscription that matches nothing goes, or comes back.
+    fn update_standing(&self, model: &mut Model, n: usize) {
+        let id = Id::from(STANDING + n as i64);
+        self.answers.lock().push(model.fingerprint());
+        if model.gone.insert(n) {
+            self.index.remove(&id).expect("present");
+        } else {
+            model.gone.remove(&n);
+            assert!(self.index.add(id, Source::from(standing_text(n).as_str())).expect("added"));
+        }
+        self.version.fetch_add(1, Ordering::SeqCst);
+        self.updates.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn read(&self, threads: usize) {
         let before = self.version.load(Ordering::SeqCst);
         let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
         let view = self.index.pin();
-        for event in [r#"{"side": "l"}"#, r#"{"side": "r"}"#] {
+        for event in [r#"{"side": "l", "standing": 0}"#, r#"{"side": "r", "standing": 0}"#] {
             reader.read(event.as_bytes(), view.schema(), &mut rows).expect("valid JSON");
         }
         let matches = view.match_rows(&rows, NonZeroUsize::new(threads), true).expect("never stale");
@@ -136,7 +177,9 @@ fn resident() -> usize {
 
 #[test]
 fn every_answer_is_that_of_one_state() {
-    let seconds = std::env::var("TAMIS_SOAK_SECONDS").ok().and_then(|given| given.parse().ok()).unwrap_or(4);
+    let given = |name| std::env::var(name).ok().and_then(|given| given.parse().ok());
+    let seconds = given("TAMIS_SOAK_SECONDS").unwrap_or(4);
+    let standing = given("TAMIS_SOAK_SUBSCRIPTIONS").unwrap_or(5_000) as usize;
     let seed = seed();
     println!("TAMIS_SEED={seed}");
     let folder = Folder::new("soak");
@@ -145,13 +188,15 @@ fn every_answer_is_that_of_one_state() {
     let settings = Settings { engine: "compiled".into(), options: options.into(), ..Settings::default() };
     let soak = Soak {
         index: Index::new(settings).expect("an index"),
-        model: Mutex::default(),
-        answers: Mutex::new(vec![Model::default().fingerprint()]),
+        model: Mutex::new(Model { standing, ..Model::default() }),
+        answers: Mutex::new(vec![Model { standing, ..Model::default() }.fingerprint()]),
         version: AtomicUsize::new(0),
         updates: AtomicU64::new(0),
         matches: AtomicU64::new(0),
         over: AtomicBool::new(false),
     };
+    let all = (0..standing).map(|n| (Id::from(STANDING + n as i64), Source::from(standing_text(n).as_str())));
+    soak.index.add_many(all).expect("added");
     let mut draw = Draw::new(seed);
     (0..1_000).for_each(|_| soak.update(&mut draw));
     let (memory, at_start) = (soak.index.memory(), resident());
@@ -162,8 +207,8 @@ fn every_answer_is_that_of_one_state() {
             let mut draw = Draw::new(seed.wrapping_add(writer + 1));
             scope.spawn(move || soak.while_running(|| soak.update(&mut draw)));
         }
-        for reader in 0..2 {
-            scope.spawn(move || soak.while_running(|| soak.read(reader + 1)));
+        for reader in 0..4 {
+            scope.spawn(move || soak.while_running(|| soak.read(1 + reader % 2)));
         }
         let path = folder.path("soak.tamis");
         scope.spawn(move || {
@@ -180,8 +225,11 @@ fn every_answer_is_that_of_one_state() {
     let took = start.elapsed().as_secs_f64();
     soak.index.compact().expect("compacted");
     soak.index.validate().expect("a sound index");
-    let held: Vec<Id> = soak.model.lock().held.iter().map(|(id, _)| Id::from(*id)).collect();
-    assert_eq!(soak.index.ids(), held);
+    let Model { held, gone, .. } = soak.model.into_inner();
+    let mut ids = soak.index.ids();
+    let standing_ids = ids.extract_if(.., |id| *id >= Id::from(STANDING)).count();
+    assert_eq!(standing_ids, standing - gone.len());
+    assert_eq!(ids, held.iter().map(|(id, _)| Id::from(*id)).collect::<Vec<Id>>());
     let (updates, matches) = (soak.updates.into_inner(), soak.matches.into_inner());
     println!(
         "{took:.1} s: {:.0} updates/s, {:.0} matches/s of two events, {:?}",
