@@ -50,7 +50,9 @@ def test_a_rules_table_is_checked(spark: SparkSession) -> None:
     assert len(bad) + 2 == len(RULES)
     reasons = sorted((row["id"] or "", row["column"], row["reason"]) for row in bad)
     parse_error = "line 1, column 6: found the end of the text, expected a literal\n  age >\n       ^"
-    caret = "line 1, column 31: found NULL, expected a literal; NULL is no value, write IS NULL or IS NOT NULL"
+    caret = (
+        "line 1, column 31: found NULL, expected a literal; NULL is no value, write IS NULL or IS NOT NULL"
+    )
     assert reasons[0] == ("", "expression", reasons[0][2]) and reasons[0][2].startswith("line 1, column 6")
     assert reasons[1] == ("", "id", "the id is null")
     by_id = {id: reason for id, _, reason in reasons}
@@ -146,7 +148,7 @@ EVENTS = [
     '{"id": null}',
     '{"id": "f"}',
     '{"id": "f"}',
-    '{"id": "été \\" \N{GRINNING FACE}", "x": NaN}',
+    '{"id": "été \\" \N{GRINNING FACE}"}',
 ]
 
 
@@ -194,9 +196,10 @@ def test_json_from_files_and_with_ids_beside_it(spark: SparkSession, tmp_path: P
 
 
 def test_json_wants_one_place_for_ids(log: DataFrame) -> None:
-    for arguments in ({}, {"id_col": "value", "id_path": "$.id"}):
-        with pytest.raises(ValueError, match="give either id_col"):
-            ingest.json(log, **arguments)
+    with pytest.raises(ValueError, match="give either id_col"):
+        ingest.json(log)
+    with pytest.raises(ValueError, match="give either id_col"):
+        ingest.json(log, id_col="value", id_path="$.id")
     with pytest.raises(ValueError, match="duplicates is 'maybe'; it takes 'bad' or 'keep'"):
         ingest.json(log, id_path="$.id", duplicates="maybe")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="attributes is the text 'abc'"):
@@ -210,7 +213,7 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), texts), max_size=40))
 def test_whatever_comes_good_and_bad_are_the_input(
     spark: SparkSession, rows: list[tuple[int | None, str | None]]
