@@ -15,7 +15,9 @@ from tamis import attr
 from tamis.spark.profiling import shape_of
 
 NAMES = st.one_of(
-    st.sampled_from(["age", "a.b", "any", "and", "startswith", 'x" = 1', "odd ' name", "in", "été", "any(x)"]),
+    st.sampled_from(
+        ["age", "a.b", "any", "and", "startswith", 'x" = 1', "odd ' name", "in", "été", "any(x)"]
+    ),
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8),
 )
 VALUES: dict[str, st.SearchStrategy[Any]] = {
@@ -76,7 +78,12 @@ def test_predicates_are_what_they_were_built_as(
     weighted = built if weight is None else built.weight(weight)
     shape = shape_of(str(weighted))
     (found,) = shape.predicates
-    assert (found.attribute, found.operator, found.quantifier, found.kind) == (name, operator, quantifier, kind)
+    assert (found.attribute, found.operator, found.quantifier, found.kind) == (
+        name,
+        operator,
+        quantifier,
+        kind,
+    )
     assert found.text == str(built)
     assert (shape.depth, shape.conjunctions) == (1, 1)
 

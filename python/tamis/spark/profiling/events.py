@@ -88,7 +88,9 @@ def _count(values: DataFrame, top: int) -> DataFrame:
         F.sum("begins").alias("begun"),
         F.count("kind").alias("present"),
         *(F.count_if(F.col("kind") == kind).alias(kind) for kind in KINDS),
-        F.approx_count_distinct(F.struct("kind", "shown")).alias("distinct"),
+        F.approx_count_distinct(F.when(F.col("kind").isNotNull(), F.struct("kind", "shown"))).alias(
+            "distinct"
+        ),
         *(
             limit(side).alias(f"{side}_{name}")
             for side in ("number", "text_value", "time_value")
@@ -122,7 +124,7 @@ def _count(values: DataFrame, top: int) -> DataFrame:
             F.col("time_value_max").alias("time_max"),
             shares.alias("top"),
         )
-        .orderBy(F.desc("present"), "attribute")
+        .sortWithinPartitions(F.desc("present"), "attribute")
     )
 
 

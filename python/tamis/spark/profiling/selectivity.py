@@ -74,8 +74,14 @@ def selectivities(
     groups = sample.sparkSession.range(_GROUPS).select(F.col("id").cast("int").alias("group"))
     event = F.struct(*(named(name) for name in layout.columns)).alias("event")
     everywhere = sample.select(event).crossJoin(groups)
+    work_on_group = SampleMatch(layout)
+
+    # Spark tells by the number of arguments what to pass, and would count `self` of a method.
+    def measure(predicates: pa.Table, events: pa.Table) -> pa.Table:
+        return work_on_group.measure(predicates, events)
+
     asked = distinct.groupBy("group").cogroup(everywhere.groupBy("group"))
-    return asked.applyInArrow(SampleMatch(layout).measure, _SCHEMA)
+    return asked.applyInArrow(measure, _SCHEMA)
 
 
 @dataclass(frozen=True)

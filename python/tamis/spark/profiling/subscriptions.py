@@ -72,7 +72,8 @@ def profile_subscriptions(
         known = selectivities(subscriptions, sample, expr_col=expr_col, limits=limits, **layout)
         whole = _with_selectivity(shares, known)
     columns = ("aspect", "attribute", "value", "subscriptions", "share", "predicates", "selectivity")
-    return whole.select(*columns).orderBy("aspect", F.desc("subscriptions"), "attribute", "value")
+    ordered = whole.select(*columns).coalesce(1)
+    return ordered.sortWithinPartitions("aspect", F.desc("subscriptions"), "attribute", "value")
 
 
 def _with_selectivity(shares: DataFrame, known: DataFrame) -> DataFrame:
