@@ -119,7 +119,9 @@ def test_columns_may_have_odd_names(spark: SparkSession) -> None:
     assert bad_rows(found)["2"][0] == "a`b.c"
 
 
-def test_saving_reads_once_and_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:
+def test_saving_reads_once_and_loses_nothing(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = ingest.subscriptions(spark.createDataFrame(RULES, "id string, expression string"))
     found.save(str(tmp_path / "good"), str(tmp_path / "bad"))
     good, bad = (spark.read.parquet(str(tmp_path / name)) for name in ("good", "bad"))
@@ -127,8 +129,10 @@ def test_saving_reads_once_and_loses_nothing(spark: SparkSession, tmp_path: Path
     assert not found.checked.is_cached
     with pytest.raises(Exception, match="PATH_ALREADY_EXISTS"):
         found.save(str(tmp_path / "good"), str(tmp_path / "bad"))
-    found.save(str(tmp_path / "good"), str(tmp_path / "bad"), mode="append")
-    assert spark.read.parquet(str(tmp_path / "good")).count() == 4
+    found.checked.persist()
+    found.bad.explain()
+    assert "InMemoryTableScan" in capsys.readouterr().out
+    found.checked.unpersist()
 
 
 def test_good_rows_fill_an_index(spark: SparkSession) -> None:
@@ -193,6 +197,19 @@ def test_json_from_files_and_with_ids_beside_it(spark: SparkSession, tmp_path: P
     assert kept.good.schema.simpleString() == "struct<event_id:bigint,event:string>"
     assert sorted(map(tuple, kept.good.collect())) == [(7, '{"a": 1}'), (7, "{}")]
     assert list(bad_rows(kept)) == ["8"]
+
+
+def test_a_stream_of_json_is_ingested(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "one.jsonl").write_text('{"id": 1}\n{"id": 1}\n{"id":\n')
+    lines = spark.readStream.text(str(tmp_path / "in"))
+    found = ingest.json(lines, id_path="$.id", duplicates="keep")
+    counts = {}
+    for name, rows in (("good", found.good), ("bad", found.bad)):
+        sink = rows.writeStream.option("checkpointLocation", str(tmp_path / f"checkpoint {name}"))
+        sink.trigger(availableNow=True).format("parquet").start(str(tmp_path / name)).awaitTermination()
+        counts[name] = spark.read.parquet(str(tmp_path / name)).count()
+    assert counts == {"good": 2, "bad": 1}
 
 
 def test_json_wants_one_place_for_ids(log: DataFrame) -> None:

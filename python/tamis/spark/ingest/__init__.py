@@ -6,6 +6,7 @@ and ``bad`` rows, each with the column and the reason. No row is lost: good and 
 | function | a row of the input is | a good row is |
 | --- | --- | --- |
 | `subscriptions` | an expression that someone wrote | a subscription |
+| `weighted` | an expression, its predicates to be weighed for top-k | a subscription |
 | `keywords` | a query of a search log | a subscription |
 | `keyword_events` | a document | an event |
 | `table` | an item of a sparse catalog, as what somebody wants | a subscription |
@@ -20,12 +21,23 @@ from tamis.spark.ingest.json_logs import json
 from tamis.spark.ingest.keywords import keyword_events, keywords, vocabulary
 from tamis.spark.ingest.rules import subscriptions
 from tamis.spark.ingest.styles import Frequency, KeywordStyle, Presence, Split
-from tamis.spark.ingest.targeting import Allowed, Alternatives, AnyOf, Excluded, Range, Written, profiles
+from tamis.spark.ingest.targeting import (
+    Allowed,
+    Alternatives,
+    AnyOf,
+    Condition,
+    Excluded,
+    Range,
+    Written,
+    profiles,
+)
+from tamis.spark.ingest.weights import weighted
 
 __all__ = [
     "Allowed",
     "Alternatives",
     "AnyOf",
+    "Condition",
     "Excluded",
     "Frequency",
     "Ingested",
@@ -43,4 +55,5 @@ __all__ = [
     "table",
     "table_events",
     "vocabulary",
+    "weighted",
 ]

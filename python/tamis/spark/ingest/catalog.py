@@ -10,6 +10,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -149,10 +150,16 @@ def _weights(rows: DataFrame, columns: Sequence[str]) -> dict[str, float]:
 def count_attributes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Count the rows of each batch that have an attribute."""
     for batch in batches:
-        rows = batch.column(0).to_pylist()
-        counts = Counter(name for row in rows for name, _ in _held(row))
+        counts = Counter(name for row in _readable(batch.column(0)) for name, _ in _held(row))
         columns = [pa.array(counts.keys(), pa.string()), pa.array(counts.values(), pa.int64())]
         yield pa.RecordBatch.from_arrays(columns, names=["attribute", "rows"])
+
+
+def _readable(rows: pa.Array) -> Iterator[Row]:
+    """Give the rows; those with text that is not UTF-8 will be bad, so they do not count."""
+    for row in rows:
+        with suppress(UnicodeDecodeError):
+            yield row.as_py()
 
 
 def _held(row: Row) -> Iterator[tuple[str, Any]]:
