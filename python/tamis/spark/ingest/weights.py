@@ -58,7 +58,7 @@ def weighted(
 
 
 def count_attributes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count the expressions of each batch that ask about an attribute; what is no expression does not count."""
+    """Count the expressions of each batch that ask about an attribute, and only expressions."""
     for batch in batches:
         counts: Counter[str] = Counter()
         for text in batch.column(0).cast(pa.binary()).to_pylist():

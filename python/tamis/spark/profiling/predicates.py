@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from tamis.errors import InternalError, ParseError
 from tamis.explanation import Explanation
-from tamis.expression import attr, parse
+from tamis.expression import Expression, attr, parse
 from tamis.limits import DEFAULT, Limits
 
 Quantifier: TypeAlias = Literal["any", "all"]
 
-# What stands behind an attribute in canonical text; "TRUE" is for a boolean attribute by itself.
-_AFTER = (
-    *("=", "!=", "<", "<=", ">", ">=", "BETWEEN", "NOT BETWEEN", "IN", "NOT IN", "IS NULL", "IS NOT NULL"),
-    *("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE", "RLIKE", "NOT RLIKE"),
-)
+_COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "BETWEEN", "IN"))
+_PATTERNS = frozenset(("LIKE", "ILIKE", "RLIKE"))
 _FUNCTIONS = ("startswith", "endswith", "contains", "in_cidr")
 
 # A predicate on a value of another kind is UNKNOWN, so asking tells the kind. The values are odd, lest they
@@ -77,11 +74,11 @@ def shape_of(text: str, limits: Limits = DEFAULT) -> Shape:
     >>> [predicate.operator for predicate in shape.predicates], shape.depth, shape.conjunctions
     (['>', '=', 'TRUE'], 4, 2.0)
     """
-    tree = parse(text, limits).explain({})
-    leaves = (node.text for node in tree.predicates())
-    found = tuple(predicate for leaf in leaves if (predicate := _predicate(leaf)) is not None)
+    expression = parse(text, limits)
+    names = expression.attributes()
+    tree = expression.explain(dict.fromkeys(names, _PROBES["number"]))
     depth, conjunctions = _measure(tree)
-    return Shape(found, depth, conjunctions)
+    return Shape(tuple(_predicates(expression, names, tree)), depth, conjunctions)
 
 
 def shape_or_none(text: bytes | None, limits: Limits) -> Shape | None:
@@ -136,37 +133,81 @@ def _operands_first(tree: Explanation) -> Iterator[Explanation]:
     return reversed(order)
 
 
-# Predicates repeat: in the workload of the A-Tree paper one is shared 69 times on average.
-@lru_cache(maxsize=100_000)
-def _predicate(leaf: str) -> Predicate | None:
-    """Take a predicate apart; None for TRUE and FALSE."""
-    if leaf in ("TRUE", "FALSE"):
-        return None
-    predicate = parse(leaf, Limits(max_length=2**62, max_regex_size=2**62)).weight(1.0)
-    (name,) = predicate.attributes()
-    text = str(predicate)
-    operator, quantifier = _operator(text, name)
-    if operator in ("IS NULL", "IS NOT NULL"):
-        return Predicate(text, name, operator, quantifier, "presence")
-    kinds = [
-        kind
-        for kind, value in _PROBES.items()
-        if predicate.evaluate({name: [value] if quantifier else value}) is not None
-    ]
-    return Predicate(text, name, operator, quantifier, kinds[0] if len(kinds) == 1 else "mixed")
+def _predicates(expression: Expression, names: frozenset[str], tree: Explanation) -> Iterator[Predicate]:
+    """Take the leaves apart; TRUE and FALSE, which have no weight, are no predicates."""
+    operands = {operand: place for name in names for operand, place in _operands(name)}
+    kinds = _Kinds(expression, names, tree)
+    for number, leaf in enumerate(tree.predicates()):
+        if leaf.weight is None:
+            continue
+        text = leaf.text if leaf.weight == 1.0 else _without_weight(leaf.text)
+        operator, (name, quantifier) = _operator(text, operands)
+        yield Predicate(text, name, operator, quantifier, kinds.of(number, operator, quantifier))
 
 
-def _operator(text: str, name: str) -> tuple[str, Quantifier | None]:
-    """Find the operator beside the attribute, whose own text is known."""
+class _Kinds:
+    """Finds the kind of each leaf by evaluating all leaves at once for a probe of each kind."""
+
+    def __init__(self, expression: Expression, names: frozenset[str], numbers: Explanation) -> None:
+        self._expression, self._names = expression, names
+        self._answers: dict[tuple[str, bool], list[bool]] = {("number", False): _known(numbers)}
+
+    def of(self, leaf: int, operator: str, quantifier: Quantifier | None) -> str:
+        word = operator.removeprefix("NOT ")
+        if word in _PATTERNS or word in _FUNCTIONS:
+            return "text"
+        if word in ("TRUE", "IS NULL", "IS NOT NULL"):
+            return "bool" if word == "TRUE" else "presence"
+        in_list = quantifier is not None
+        return next((kind for kind in _PROBES if self._answer(kind, in_list)[leaf]), "mixed")
+
+    def _answer(self, kind: str, in_list: bool) -> list[bool]:
+        if (kind, in_list) not in self._answers:
+            probe = [_PROBES[kind]] if in_list else _PROBES[kind]
+            tree = self._expression.explain(dict.fromkeys(self._names, probe))
+            self._answers[kind, in_list] = _known(tree)
+        return self._answers[kind, in_list]
+
+
+def _known(tree: Explanation) -> list[bool]:
+    return [leaf.truth != "UNKNOWN" for leaf in tree.predicates()]
+
+
+def _without_weight(text: str) -> str:
+    return str(parse(text, Limits(max_length=2**62, max_regex_size=2**62)).weight(1.0))
+
+
+@lru_cache(maxsize=65_536)
+def _operands(name: str) -> tuple[tuple[str, tuple[str, Quantifier | None]], ...]:
+    """Give the canonical texts that an attribute can have in a predicate."""
     plain = str(attr(name).is_true())
-    operands: dict[str, Quantifier | None] = {plain: None, f"any({plain})": "any", f"all({plain})": "all"}
-    for operand, quantifier in operands.items():
-        if text == operand:
-            return "TRUE", quantifier
-        for word in _AFTER:
-            if text == f"{operand} {word}" or text.startswith(f"{operand} {word} "):
-                return word, quantifier
-        for function in _FUNCTIONS:
-            if text.startswith(f"{function}({operand}, "):
-                return function, quantifier
+    return (plain, (name, None)), (f"any({plain})", (name, "any")), (f"all({plain})", (name, "all"))
+
+
+def _operator(
+    text: str, operands: Mapping[str, tuple[str, Quantifier | None]]
+) -> tuple[str, tuple[str, Quantifier | None]]:
+    """Find the attribute in canonical text, where its own text is known, and the operator beside it."""
+    if text in operands:
+        return "TRUE", operands[text]
+    for function in _FUNCTIONS:
+        if text.startswith(f"{function}("):
+            for operand, _ in _cuts(text[len(function) + 1 :], ", "):
+                if operand in operands:
+                    return function, operands[operand]
+    for operand, rest in _cuts(text, " "):
+        if operand in operands:
+            words = rest.split(" ", 3)
+            if words[0] in _COMPARISONS or words[0] in _PATTERNS:
+                return words[0], operands[operand]
+            # NOT IN and its like; IS NULL, IS NOT NULL.
+            return " ".join(words[: words.index("NULL") + 1 if words[0] == "IS" else 2]), operands[operand]
     raise InternalError(f"no operator known in the predicate {text}")
+
+
+def _cuts(text: str, separator: str) -> Iterator[tuple[str, str]]:
+    """Cut a text at each of its separators; a quoted name may hold some."""
+    at = text.find(separator)
+    while at >= 0:
+        yield text[:at], text[at + len(separator) :]
+        at = text.find(separator, at + 1)
