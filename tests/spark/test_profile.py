@@ -70,7 +70,7 @@ def test_typed_columns(spark: SparkSession) -> None:
     # The order of the rows, and the mean size of an event.
     present = [row["present"] for row in rows.values()]
     assert present == sorted(present, reverse=True)
-    assert sum(row["frequency"] for row in rows.values()) == pytest.approx(19 / 5)
+    assert sum(row["frequency"] for row in rows.values()) == pytest.approx(18 / 5)
 
 
 def test_chosen_columns(spark: SparkSession) -> None:

@@ -204,8 +204,10 @@ def _json_values(events: DataFrame, name: str, nesting: int) -> DataFrame:
     begun = objects.where("held IS NOT NULL").select(
         _none("string").alias("attribute"), "held", F.lit(1).alias("begins")
     )
-    for _ in range(nesting):
-        inside = F.when(F.schema_of_variant("held").startswith("OBJECT"), F.col("held"))
+    for level in range(nesting):
+        # The type of a whole event would be long to spell, and is known.
+        is_object = F.schema_of_variant("held").startswith("OBJECT") if level else F.lit(True)
+        inside = F.when(is_object, F.col("held"))
         exploded = begun.withColumn("inside", inside).lateralJoin(
             spark.tvf.variant_explode_outer(F.col("inside").outer()).toDF("pos", "key", "inner")
         )
@@ -217,21 +219,27 @@ def _json_values(events: DataFrame, name: str, nesting: int) -> DataFrame:
             F.when(is_inner, F.col("inner")).otherwise(F.col("held")).alias("held"),
             F.when(F.coalesce("pos", F.lit(0)) == 0, F.col("begins")).otherwise(0).alias("begins"),
         )
-    return begun.withColumn("type", F.schema_of_variant("held")).select(*_variant_row())
+    # Columns of their own, so that they are computed once for each value.
+    typed = begun.withColumn("type", F.schema_of_variant("held"))
+    return typed.withColumn("kind", _kind_of_variant(F.col("type"))).select(*_variant_row())
 
 
-def _variant_row() -> list[Column]:
+def _kind_of_variant(type: Column) -> Column:
     kinds = {
         "BIGINT": "number",
+        "STRING": "text",
         "DECIMAL": "number",
         "DOUBLE": "number",
         "FLOAT": "number",
-        "STRING": "text",
         "BOOLEAN": "bool",
         "ARRAY": "list",
         "OBJECT": "object",
     }
-    kind = F.coalesce(*(F.when(F.col("type").startswith(name), kind) for name, kind in kinds.items()))
+    return F.coalesce(*(F.when(type.startswith(name), kind) for name, kind in kinds.items()))
+
+
+def _variant_row() -> list[Column]:
+    kind = F.col("kind")
     scalar = kind.isin("number", "text", "bool")
     shown = F.when(scalar, F.substring(F.try_variant_get("held", "$", "string"), 1, _LONGEST_TEXT))
     number = F.when(kind == "number", F.try_variant_get("held", "$", "double"))
