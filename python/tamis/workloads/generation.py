@@ -1,0 +1,128 @@
+"""Any rows of a workload, as Arrow data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from tamis.workloads.calibration import calibrated, subscriptions_of
+from tamis.workloads.counters import Numbers
+from tamis.workloads.events import draw_events
+from tamis.workloads.layouts import Layout, event_columns, event_schema
+from tamis.workloads.plan import Plan
+from tamis.workloads.specs import Spec
+
+SUBSCRIPTION_SCHEMA = pa.schema(
+    [pa.field("id", pa.int64(), nullable=False), pa.field("expression", pa.string(), nullable=False)]
+)
+# So many rows at a time stay near a core.
+_BLOCK = 4_096
+_LAST_ROW = 1 << 60
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload that is settled: its rows can be drawn anywhere, in any order, in any portions.
+
+    It is small and pickles; `Workload.of` makes one.
+
+    Attributes:
+        spec: What the workload is made of.
+        seed: What all random numbers depend on.
+        plan: How its subscriptions and events come to match.
+    """
+
+    spec: Spec
+    seed: int
+    plan: Plan
+
+    @classmethod
+    def of(cls, spec: Spec, seed: int) -> Workload:
+        """Settle a workload: find out how the share of matches it asks for is met.
+
+        Raises:
+            ValueError: If that share cannot be met.
+        """
+        return cls(spec, seed, calibrated(spec, seed))
+
+    def subscriptions(self, rows: Numbers) -> pa.RecordBatch:
+        """The subscriptions with the given numbers, as `id` and `expression`."""
+        texts = [
+            subscriptions_of(self.spec, self.seed, self.plan, part).texts() for part in _blocks(rows)
+        ] or [pa.array([], pa.string())]
+        return pa.RecordBatch.from_arrays(
+            [pa.array(rows), pa.concat_arrays(texts)], schema=SUBSCRIPTION_SCHEMA
+        )
+
+    def events(self, rows: Numbers, layout: Layout = "json") -> pa.RecordBatch:
+        """The events with the given numbers, as `event_id` and what the layout says."""
+        schema = event_schema(self.spec, layout)
+        blocks = [
+            event_columns(draw_events(self.spec, self.seed, self.plan, part), layout)
+            for part in _blocks(rows)
+        ] or [[pa.array([], field.type) for field in schema][1:]]
+        columns = [pa.concat_arrays(parts) for parts in zip(*blocks, strict=True)]
+        return pa.RecordBatch.from_arrays([pa.array(rows), *columns], schema=schema)
+
+
+def _blocks(rows: Numbers) -> Iterator[Numbers]:
+    for first in range(0, len(rows), _BLOCK):
+        yield rows[first : first + _BLOCK]
+
+
+def generate_subscriptions(spec: Spec, start: int, count: int, *, seed: int) -> pa.RecordBatch:
+    """Draw subscriptions.
+
+    A row depends on the spec, the seed and its number alone, so any portions put together are the whole.
+
+    Args:
+        spec: What the workload is made of.
+        start: The number of the first row.
+        count: How many rows.
+        seed: What all random numbers depend on.
+
+    Returns:
+        The columns `id`, int64, and `expression`, string.
+
+    Raises:
+        ValueError: If the share of matches the spec asks for cannot be met.
+
+    Example:
+        >>> from tamis import workloads
+        >>> spec = workloads.paper("ps-tree")
+        >>> whole = workloads.generate_subscriptions(spec, 0, 10, seed=1)
+        >>> whole.slice(4, 3) == workloads.generate_subscriptions(spec, 4, 3, seed=1)
+        True
+    """
+    return Workload.of(spec, seed).subscriptions(_range(start, count))
+
+
+def generate_events(
+    spec: Spec, start: int, count: int, *, seed: int, layout: Layout = "json"
+) -> pa.RecordBatch:
+    """Draw events.
+
+    Args:
+        spec: What the workload is made of.
+        start: The number of the first row.
+        count: How many rows.
+        seed: What all random numbers depend on.
+        layout: "json" gives a column `event` with JSON text, "columns" a typed column for each attribute, null
+            where the event lacks it, "map" a column `event` of type map<string, string>.
+
+    Returns:
+        The column `event_id`, int64, and those of the layout.
+
+    Raises:
+        ValueError: If there is no such layout, or the share of matches the spec asks for cannot be met.
+    """
+    return Workload.of(spec, seed).events(_range(start, count), layout)
+
+
+def _range(start: int, count: int) -> Numbers:
+    if start < 0 or count < 0 or start + count > _LAST_ROW:
+        raise ValueError(f"rows {start:,} to {start + count:,} asked for; accepted are 0 to 2**60")
+    return np.arange(start, start + count, dtype=np.int64)

@@ -1,0 +1,211 @@
+"""Predicates as arrays: drawn at random, around a value, or away from one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.workloads.counters import Draws, Numbers, Purpose
+from tamis.workloads.domain import Domain
+from tamis.workloads.specs import LETTERS, Spec
+
+_MILLION = 1_000_000
+
+
+class Kind(IntEnum):
+    """The operator of a predicate."""
+
+    ABSENT = 0
+    EQUAL = 1
+    AT_MOST = 2
+    AT_LEAST = 3
+    BETWEEN = 4
+    LISTED = 5
+    PREFIX = 6
+
+
+@dataclass(frozen=True)
+class Predicates:
+    """Predicates of one shape.
+
+    Attributes:
+        attributes: What they are about; `Domain.absent` where there is none.
+        kinds: Their operators.
+        low: The least value that satisfies each; for a list, its first.
+        high: The greatest.
+        members: Along an axis more, the values of lists; -1 behind the last. None if there are no lists.
+        weights: In millionths; None if there are none.
+    """
+
+    attributes: Numbers
+    kinds: NDArray[np.int8]
+    low: Numbers
+    high: Numbers
+    members: Numbers | None
+    weights: Numbers | None
+
+    def hold(self, place: Any, values: Numbers) -> NDArray[np.bool_]:
+        """Whether the predicates at a place hold for values; -1, where the attribute is missing, holds never."""
+        inside = (values >= self.low[place]) & (values <= self.high[place])
+        if self.members is None:
+            return inside
+        listed = (self.members[place] == values[..., None]).any(axis=-1) & (values >= 0)
+        return np.where(self.kinds[place] == Kind.LISTED, listed, inside)
+
+
+def draw_predicates(
+    domain: Domain, attributes: Numbers, anchors: Numbers, wanted: Numbers, draws: Draws, narrowing: float
+) -> Predicates:
+    """Draw a predicate for each attribute.
+
+    Args:
+        domain: Attributes and values.
+        attributes: What the predicates are about.
+        anchors: Values of an event, where it matters.
+        wanted: 1 where the predicate shall hold for the anchor, -1 where it shall fail, 0 where it may be any.
+        draws: One key for each predicate.
+        narrowing: By what factor ranges and comparisons are narrowed.
+    """
+    spec = domain.spec
+    bounds = domain.cardinality(attributes)
+    kinds = _kinds(domain, attributes, draws)
+    centres = _centres(domain, attributes, bounds, anchors, wanted, draws)
+    low, high = centres.copy(), centres.copy()
+    fails = wanted < 0
+    if spec.equality + spec.comparison + spec.membership < 1:
+        ranges = kinds == Kind.BETWEEN
+        begin, end = _ranges(spec, centres, draws, narrowing)
+        begin = np.where(fails & (centres > anchors), np.maximum(begin, anchors + 1), begin)
+        end = np.where(fails & (centres < anchors), np.minimum(end, anchors - 1), end)
+        low, high = np.where(ranges, begin, low), np.where(ranges, end, high)
+    if spec.comparison:
+        kinds, low, high = _compared(kinds, low, high, bounds, centres, anchors, wanted, draws, narrowing)
+    if spec.prefix:
+        lengths = draws.between(spec.prefix_length, Purpose.LENGTH)
+        span = LETTERS ** (spec.word_length - lengths)
+        prefixes = kinds == Kind.PREFIX
+        low = np.where(prefixes, centres // span * span, low)
+        high = np.where(prefixes, centres // span * span + span - 1, high)
+    members = (
+        _members(domain, attributes, bounds, centres, anchors, fails, draws) if spec.membership else None
+    )
+    weights = _weights(domain, attributes, draws) if spec.weights != "none" else None
+    return Predicates(attributes, kinds, low, high, members, weights)
+
+
+def _kinds(domain: Domain, attributes: Numbers, draws: Draws) -> NDArray[np.int8]:
+    spec = domain.spec
+    unit = draws.unit(Purpose.KIND)
+    upward = (unit * 2**20).astype(np.int64) & 1
+    kinds = np.full(attributes.shape, Kind.BETWEEN, np.int8)
+    edge = spec.equality + spec.comparison + spec.membership
+    kinds[unit < edge] = Kind.LISTED
+    comparing = unit < spec.equality + spec.comparison
+    kinds[comparing] = (Kind.AT_MOST + upward[comparing]).astype(np.int8)
+    kinds[unit < spec.equality] = Kind.EQUAL
+    if domain.has_text:
+        words = np.full(attributes.shape, Kind.EQUAL, np.int8)
+        words[unit < spec.prefix + spec.membership] = Kind.LISTED
+        words[unit < spec.prefix] = Kind.PREFIX
+        kinds = np.where(domain.is_text(attributes), words, kinds)
+    kinds[attributes == domain.absent] = Kind.ABSENT
+    return kinds
+
+
+def _centres(
+    domain: Domain,
+    attributes: Numbers,
+    bounds: int | NDArray[Any],
+    anchors: Numbers,
+    wanted: Numbers,
+    draws: Draws,
+) -> Numbers:
+    """The anchor itself, a value other than the anchor, or any value."""
+    if (wanted > 0).all():
+        return anchors
+    centres = domain.values(attributes, draws)
+    fails = wanted < 0
+    if fails.any():
+        other = (anchors + 1 + draws.below(np.maximum(bounds - 1, 1), Purpose.POSITION, 1)) % bounds
+        if domain.has_text:
+            # Another first letter, so that no prefix has both.
+            letter = LETTERS ** (domain.spec.word_length - 1)
+            word = (
+                anchors + letter * (1 + draws.below(LETTERS - 1, Purpose.POSITION, 1))
+            ) % domain.spec.words
+            other = np.where(domain.is_text(attributes), word, other)
+        centres = np.where(fails, other, centres)
+    return np.where(wanted > 0, anchors, centres)
+
+
+def _ranges(spec: Spec, centres: Numbers, draws: Draws, narrowing: float) -> tuple[Numbers, Numbers]:
+    least = max(1, round(spec.range_width[0] * spec.cardinality))
+    most = max(least, round(spec.range_width[1] * spec.cardinality))
+    if spec.widest is not None:
+        least, most = min(least, spec.widest), min(most, spec.widest)
+    extents = draws.between((least, most), Purpose.EXTENT)
+    if narrowing < 1:
+        extents = np.maximum(1, np.rint(extents * narrowing).astype(np.int64))
+    begin = centres - draws.below(extents, Purpose.POSITION)
+    return np.maximum(begin, 0), np.minimum(begin + extents - 1, spec.cardinality - 1)
+
+
+def _compared(
+    kinds: NDArray[np.int8],
+    low: Numbers,
+    high: Numbers,
+    bounds: int | NDArray[Any],
+    centres: Numbers,
+    anchors: Numbers,
+    wanted: Numbers,
+    draws: Draws,
+    narrowing: float,
+) -> tuple[NDArray[np.int8], Numbers, Numbers]:
+    """Operands of comparisons: any of those that hold for the anchor, or just any."""
+    reach = draws.unit(Purpose.EXTENT) * narrowing
+    holds, fails = wanted > 0, wanted < 0
+    comparing = (kinds == Kind.AT_MOST) | (kinds == Kind.AT_LEAST)
+    # A comparison that shall fail points away from the anchor.
+    kinds = np.where(comparing & fails & (centres < anchors), Kind.AT_MOST, kinds)
+    kinds = np.where(comparing & fails & (centres > anchors), Kind.AT_LEAST, kinds).astype(np.int8)
+    up, down = (reach * (bounds - centres)).astype(np.int64), (reach * (centres + 1)).astype(np.int64)
+    any_up = (reach * bounds).astype(np.int64)
+    most = np.where(holds, centres + up, np.where(fails, centres, any_up))
+    least = np.where(holds, centres - down, np.where(fails, centres, bounds - 1 - any_up))
+    at_most, at_least = kinds == Kind.AT_MOST, kinds == Kind.AT_LEAST
+    low = np.where(at_most, 0, np.where(at_least, least, low))
+    high = np.where(at_most, most, np.where(at_least, bounds - 1, high))
+    return kinds, low, high
+
+
+def _members(
+    domain: Domain,
+    attributes: Numbers,
+    bounds: int | NDArray[Any],
+    centres: Numbers,
+    anchors: Numbers,
+    fails: NDArray[np.bool_],
+    draws: Draws,
+) -> Numbers:
+    """The centre among other values; where the predicate shall fail, none is the anchor."""
+    listed = domain.spec.listed
+    counts = draws.between(listed, Purpose.LENGTH)
+    home = draws.below(counts, Purpose.POSITION)
+    members = np.empty((*attributes.shape, listed[1]), np.int64)
+    for place in range(listed[1]):
+        value = np.where(home == place, centres, domain.values(attributes, draws, Purpose.MEMBER, place))
+        value = np.where(fails & (value == anchors), (value + 1) % bounds, value)
+        members[..., place] = np.where(place < counts, value, -1)
+    return members
+
+
+def _weights(domain: Domain, attributes: Numbers, draws: Draws) -> Numbers:
+    """Normally distributed around four fifths of the inverse frequency, and never above it."""
+    radius = np.sqrt(-2 * np.log1p(-draws.unit(Purpose.WEIGHT)))
+    normal = radius * np.cos(2 * np.pi * draws.unit(Purpose.WEIGHT, 1))
+    share = np.clip(0.8 + 0.05 * normal, 0, 1)
+    return np.rint(domain.inverse_frequency(attributes) * share * _MILLION).astype(np.int64)
