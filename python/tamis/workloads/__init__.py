@@ -1,7 +1,7 @@
-"""Workloads to measure with: subscriptions and events by the million, the same for everyone with the same seed.
+"""Workloads to measure with: subscriptions and events by the million, the same for the same seed.
 
-A spec says what a workload is made of; `paper` and `in_the_manner_of` give those of the publications. Rows are drawn
-by number, so any part of a workload can be made anywhere. Needs numpy.
+A spec says what a workload is made of; `paper` and `in_the_manner_of` give those of the publications. Rows
+are drawn by number, so any part of a workload can be made anywhere. Needs numpy.
 """
 
 from tamis.workloads.generation import Workload, generate_events, generate_subscriptions

@@ -1,7 +1,7 @@
 """Text by the million: fixed cells side by side, from which the empty bytes are then taken out.
 
-A token is a row of cells of fixed width, padded with zero bytes; cells are filled from tables, a column at a time.
-Taking the zero bytes out of all tokens at once leaves the text, and no Python string is ever made.
+A token is a row of cells of fixed width, padded with zero bytes; cells are filled from tables, a column at a
+time. Taking the zero bytes out of all tokens at once leaves the text, and no Python string is ever made.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def cells(texts: Sequence[str]) -> Cells:
 
 @lru_cache(maxsize=16)
 def names(count: int, before: str, behind: str) -> Cells:
-    """The names of all attributes; the one behind the last is empty."""
-    return cells([f"{before}a{number}{behind}" for number in range(count)] + [""])
+    """The names of all attributes, with something around."""
+    return cells([f"{before}a{number}{behind}" for number in range(count)])
 
 
 def numbers(values: Numbers, bound: int, present: NDArray[np.bool_] | None = None) -> Cells:
@@ -79,7 +79,7 @@ def numbers(values: Numbers, bound: int, present: NDArray[np.bool_] | None = Non
 
 @lru_cache(maxsize=16)
 def _number_table(bound: int) -> Cells:
-    return cells([str(number) for number in range(bound)] + [""])
+    return cells([*(str(number) for number in range(bound)), ""])
 
 
 def words(values: Numbers, length: int, shown: NDArray[Any]) -> Cells:
@@ -92,8 +92,8 @@ def words(values: Numbers, length: int, shown: NDArray[Any]) -> Cells:
     return _packed(letters)
 
 
-def millionths(values: Numbers, present: NDArray[np.bool_]) -> Cells:
-    """Decimals from 0.000000 to 9.999999 behind ` ^ `; empty where not present."""
+def millionths(values: Numbers) -> Cells:
+    """Decimals from 0.000000 to 9.999999 behind ` ^ `."""
     digits = np.zeros((*values.shape, 11), np.uint8)
     digits[..., :3] = np.frombuffer(b" ^ ", np.uint8)
     rest = values
@@ -102,7 +102,6 @@ def millionths(values: Numbers, present: NDArray[np.bool_]) -> Cells:
         digits[..., place] = digit + ord("0")
     digits[..., 4] = ord(".")
     digits[..., 3] = rest + ord("0")
-    digits[~present] = 0
     return _packed(digits)
 
 

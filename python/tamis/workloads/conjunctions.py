@@ -27,9 +27,9 @@ class Conjunctions:
 
     Attributes:
         domain: Attributes and values.
-        predicates: A row for each subscription, a column for each predicate it may have.
-        sizes: How many it has.
-        topics: The topic each was drawn around, -1 for none.
+        predicates: Those of all rows, row by row.
+        sizes: How many a row has.
+        topics: The topic each row was drawn around, -1 for none.
     """
 
     domain: Domain
@@ -39,23 +39,28 @@ class Conjunctions:
 
     def texts(self) -> pa.StringArray:
         """The expressions."""
-        rows, most = self.predicates.attributes.shape
-        place = np.arange(most)
-        between = np.take(_AND, np.where((place > 0) & (place < self.sizes[:, None]), 0, 1)).ravel()
-        pieces = [between, *predicate_cells(self.domain, self.predicates)]
-        return joined(pieces, rows * most, np.arange(1, rows + 1) * most)
+        ends = np.cumsum(self.sizes)
+        between = np.zeros(len(self.predicates.attributes), np.int64)
+        between[ends - self.sizes] = 1
+        pieces = [np.take(_AND, between), *predicate_cells(self.domain, self.predicates)]
+        return joined(pieces, len(between), ends)
 
     def matches(self, events: EventTable) -> tuple[Numbers, Numbers]:
         """Which event, which subscription: all pairs that match."""
         found: list[tuple[Numbers, Numbers]] = []
-        everyone = np.arange(len(self.sizes))
-        for first, values in events.chunks(len(everyone)):
-            event = np.repeat(np.arange(len(values)), len(everyone))
-            row = np.tile(everyone, len(values))
-            for place in range(self.predicates.attributes.shape[1]):
-                seen = values[event, self.predicates.attributes[row, place]]
-                kept = self.predicates.hold((row, place), seen) | (place >= self.sizes[row])
-                event, row = event[kept], row[kept]
+        predicates = self.predicates
+        starts = np.cumsum(self.sizes) - self.sizes
+        # The rarest attribute of a row first: few pairs are left for the others.
+        rows = np.repeat(np.arange(len(starts)), self.sizes)
+        order = np.lexsort((-predicates.attributes, rows))
+        for first, values in events.chunks(len(starts)):
+            which = order[starts]
+            event, row = np.nonzero(predicates.hold(which, values[:, predicates.attributes[which]]))
+            for rank in range(1, int(self.sizes.max(initial=0))):
+                more = np.flatnonzero(rank < self.sizes[row])
+                which = order[starts[row[more]] + rank]
+                failed = ~predicates.hold(which, values[event[more], predicates.attributes[which]])
+                event, row = np.delete(event, more[failed]), np.delete(row, more[failed])
             found.append((event + first, row))
         events_found, rows_found = zip(*found, strict=True)
         return np.concatenate(events_found), np.concatenate(rows_found)
@@ -70,18 +75,25 @@ def draw_conjunctions(spec: ConjunctionSpec, seed: int, plan: Plan, rows: Number
     around = (draws.unit(Purpose.ORIGIN) < plan.hits) & (sizes <= topics.size)
     topic = np.where(around, draws.below(max(plan.topics, 1), Purpose.TOPIC), -1)
 
-    attributes = np.empty((len(rows), most), np.int64)
+    attributes = np.full((len(rows), most), domain.absent)
     anchors = np.zeros((len(rows), most), np.int64)
     free = np.flatnonzero(~around)
     attributes[free] = domain.popularity.distinct(Draws(draws.keys[free]), sizes[free], most)
     bound = np.flatnonzero(around)
     if len(bound):
-        mine = topic[bound]
-        places = chosen(topics, spec, seed, mine, sizes[bound], most, Draws(draws.keys[bound]))
-        attributes[bound] = np.pad(topics.attributes, ((0, 0), (0, 1)), constant_values=domain.absent)[
-            mine[:, None], places
-        ]
-        anchors[bound] = np.pad(topics.values, ((0, 0), (0, 1)))[mine[:, None], places]
-    wanted = np.broadcast_to(around[:, None].astype(np.int64), attributes.shape)
-    predicates = draw_predicates(domain, attributes, anchors, wanted, draws.children(most), plan.narrowing)
+        mine = topic[bound, None]
+        places = chosen(topics, spec, seed, topic[bound], sizes[bound], most, Draws(draws.keys[bound]))
+        there = places < topics.size
+        places = np.where(there, places, 0)
+        attributes[bound] = np.where(there, topics.attributes[mine, places], domain.absent)
+        anchors[bound] = topics.values[mine, places]
+    row, place = np.nonzero(attributes < domain.absent)
+    predicates = draw_predicates(
+        domain,
+        attributes[row, place],
+        anchors[row, place],
+        around[row].astype(np.int64),
+        draws.at(row, place),
+        plan.narrowing,
+    )
     return Conjunctions(domain, predicates, sizes, topic)

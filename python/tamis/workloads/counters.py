@@ -1,11 +1,11 @@
 """Random numbers by counter: what is drawn for a row depends on the seed, the stream and the row alone.
 
-A stream is keyed by the seed and its name, a row by its stream and number, a draw by its row, its purpose and its
-place. Each step is the output function of SplitMix64 over an arithmetic sequence, so a row is a SplitMix64 generator
-of which any output can be asked for directly. It was chosen over Philox because it needs only 64-bit products and
-shifts, which numpy computes on whole arrays; Philox needs the upper half of 128-bit products, and numpy's own Philox
-gives a sequence, not the draws of a million rows side by side. SplitMix64 passes BigCrush; nothing here needs
-secrecy.
+A stream is keyed by the seed and its name, a row by its stream and number, a draw by its row, its purpose and
+its place. Each step is the output function of SplitMix64 over an arithmetic sequence, so a row is a
+SplitMix64 generator of which any output can be asked for directly. It was chosen over Philox because it needs
+only 64-bit products and shifts, which numpy computes on whole arrays; Philox needs the upper half of 128-bit
+products, and numpy's own Philox gives a sequence, not the draws of a million rows side by side. SplitMix64
+passes BigCrush; nothing here needs secrecy.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def keys(stream_key: int, numbers: Numbers) -> Bits:
 
 def units(bits: Bits) -> Units:
     """Uniform in [0, 1), with 53 bits."""
-    return (bits >> np.uint64(11)) * 2.0**-53
+    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,6 @@ class Draws:
         """A whole number between two ends, both included."""
         return ends[0] + self.below(ends[1] - ends[0] + 1, purpose, place)
 
-    def children(self, count: int) -> Draws:
-        """For each thing, `count` things of its own, along an axis more."""
-        return Draws(Draws(self.keys[..., None]).bits(Purpose.CHILD, np.arange(count)))
+    def at(self, rows: Numbers, places: Numbers) -> Draws:
+        """The draws of things that belong to rows: each has a place in its row."""
+        return Draws(Draws(self.keys[rows]).bits(Purpose.CHILD, places))

@@ -68,14 +68,12 @@ class Domain:
         )
         middle = (units(keys(self._cluster_stream, cluster)) * bounds).astype(np.int64)
         away = draws.below(2 * spec.cluster_size + 1, purpose, place) - spec.cluster_size
-        return np.clip(middle + away, 0, bounds - 1)
+        return np.asarray(np.clip(middle + away, 0, bounds - 1), np.int64)
 
     def inverse_frequency(self, attributes: Numbers) -> NDArray[np.float64]:
         """1 for the rarest attribute that is drawn at all, less for those drawn more often."""
-        weights = np.append(self.popularity.weights, np.inf)
-        rarest = weights[weights > 0].min()
-        with np.errstate(divide="ignore"):
-            return np.minimum(rarest / weights[attributes], 1.0)
+        weights = self.popularity.weights
+        return np.asarray(weights[weights > 0].min() / weights[attributes])
 
 
 def _attribute_weights(spec: Spec) -> NDArray[np.float64]:

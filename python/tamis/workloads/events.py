@@ -22,9 +22,9 @@ class Events:
 
     Attributes:
         domain: Attributes and values.
-        attributes: A row for each event, a column for each pair it may have; `Domain.absent` behind the last.
+        attributes: Those of all events, event by event.
         values: Likewise.
-        sizes: How many pairs it has.
+        sizes: How many pairs an event has.
         topics: Its topic, -1 for none.
     """
 
@@ -47,14 +47,14 @@ class EventTable:
         Yields:
             The number of the first event, and values by event and attribute: -1 where missing.
         """
-        width = self.events.domain.absent + 1
+        events, width = self.events, self.events.domain.absent
         step = max(1, _CELLS // max(width, partners))
-        for first in range(0, len(self.events.sizes), step):
-            part = slice(first, first + step)
-            attributes = self.events.attributes[part]
-            values = np.full((len(attributes), width), -1, np.int64)
-            values[np.arange(len(attributes))[:, None], attributes] = self.events.values[part]
-            values[:, -1] = -1
+        bounds = np.concatenate([[0], np.cumsum(events.sizes)])
+        for first in range(0, len(events.sizes), step):
+            sizes = events.sizes[first : first + step]
+            part = slice(bounds[first], bounds[first + len(sizes)])
+            values = np.full((len(sizes), width), -1, np.int64)
+            values[np.repeat(np.arange(len(sizes)), sizes), events.attributes[part]] = events.values[part]
             yield first, values
 
 
@@ -66,13 +66,20 @@ def draw_events(spec: Spec, seed: int, plan: Plan, rows: Numbers) -> Events:
     most = spec.event_size[1]
     if not plan.topics:
         attributes = domain.popularity.distinct(draws, sizes, most)
-        values = domain.values(attributes, draws.children(most))
-        return Events(domain, attributes, values, sizes, np.full(len(rows), -1))
+        row, place = np.nonzero(attributes < domain.absent)
+        drawn = attributes[row, place]
+        return Events(
+            domain, drawn, domain.values(drawn, draws.at(row, place)), sizes, np.full(len(rows), -1)
+        )
     topics = topics_of(spec, seed, plan.topics)
     topic = draws.below(plan.topics, Purpose.TOPIC)
     core = topics.attributes[topic]
-    rest = most - topics.size
-    others = domain.popularity.distinct(draws, sizes - topics.size, rest, taken=core)
+    others = domain.popularity.distinct(draws, sizes - topics.size, most - topics.size, taken=core)
+    row, place = np.nonzero(others < domain.absent)
+    values = np.zeros_like(others)
+    values[row, place] = domain.values(others[row, place], draws.at(row, place))
     attributes = np.concatenate([core, others], axis=1)
-    values = np.concatenate([topics.values[topic], domain.values(others, draws.children(rest))], axis=1)
-    return Events(domain, attributes, values, sizes, topic)
+    there = attributes < domain.absent
+    return Events(
+        domain, attributes[there], np.concatenate([topics.values[topic], values], axis=1)[there], sizes, topic
+    )

@@ -15,9 +15,7 @@ from tamis.workloads.layouts import Layout, event_columns, event_schema
 from tamis.workloads.plan import Plan
 from tamis.workloads.specs import Spec
 
-SUBSCRIPTION_SCHEMA = pa.schema(
-    [pa.field("id", pa.int64(), nullable=False), pa.field("expression", pa.string(), nullable=False)]
-)
+SUBSCRIPTION_SCHEMA = pa.schema([("id", pa.int64()), ("expression", pa.string())])
 # So many rows at a time stay near a core.
 _BLOCK = 4_096
 _LAST_ROW = 1 << 60
@@ -110,8 +108,8 @@ def generate_events(
         start: The number of the first row.
         count: How many rows.
         seed: What all random numbers depend on.
-        layout: "json" gives a column `event` with JSON text, "columns" a typed column for each attribute, null
-            where the event lacks it, "map" a column `event` of type map<string, string>.
+        layout: "json" gives a column `event` with JSON text, "columns" a typed column for each attribute,
+            null where the event lacks it, "map" a column `event` of type map<string, string>.
 
     Returns:
         The column `event_id`, int64, and those of the layout.

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from tamis.workloads.counters import Draws, Numbers, Purpose, Units
 
+_MOST_STEPS = 1 << 20
+_TRIES = 3
+
 
 def zipf_weights(count: int, alpha: float) -> NDArray[np.float64]:
     """Weights proportional to 1 / rank ** alpha, with sum 1; alpha 0 is uniform."""
     weights = np.arange(1, count + 1, dtype=np.float64) ** -alpha
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
 @lru_cache(maxsize=16)
@@ -34,6 +37,10 @@ class Popularity:
         self.weights = weights
         self._even = bool(np.all(weights == weights[0]))
         self._ends = np.concatenate([[0.0], np.cumsum(weights)])
+        # Where on the scale to begin looking: the thing at every step of an even division.
+        self._steps = min(_MOST_STEPS, 4 * len(weights))
+        scale = np.arange(self._steps + 1) * (self._ends[-1] / self._steps)
+        self._guide = np.minimum(np.searchsorted(self._ends, scale, side="right") - 1, len(weights) - 1)
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -42,15 +49,30 @@ class Popularity:
         """One thing for each uniform number."""
         if self._even:
             return (unit * len(self)).astype(np.int64)
-        found = np.searchsorted(self._ends, unit * self._ends[-1], side="right") - 1
-        return np.minimum(found, len(self) - 1)
+        return self._at(unit * self._ends[-1])
+
+    def _at(self, spot: Units) -> Numbers:
+        """What lies at places on the scale of cumulated weights.
+
+        A table leads near most of them, which spares the many cache misses of a binary search.
+        """
+        spot = np.minimum(spot, np.nextafter(self._ends[-1], 0))
+        found: Numbers = self._guide[(spot * (self._steps / self._ends[-1])).astype(np.int64)]
+        # Rounding may lead one step too far.
+        found -= self._ends[found] > spot
+        for _ in range(_TRIES):
+            found += self._ends[found + 1] <= spot
+        late = self._ends[found + 1] <= spot
+        if late.any():
+            found[late] = np.searchsorted(self._ends, spot[late], side="right") - 1
+        return found
 
     def distinct(self, draws: Draws, sizes: Numbers, most: int, taken: Numbers | None = None) -> Numbers:
         """Draw different things for each row, one after the other, each by its weight among those left.
 
         A draw falls into the compressed space of what is left and is then moved past everything taken, in
-        ascending order. That costs `most` squared over two cheap operations on whole columns, whatever the skew;
-        drawing again on a collision would never end for a strong one.
+        ascending order. That costs `most` squared over two cheap operations on whole columns, whatever the
+        skew; drawing again on a collision would never end for a strong one.
 
         Args:
             draws: One key for each row.
@@ -61,6 +83,29 @@ class Popularity:
         Returns:
             `most` columns in the order drawn; `len(self)` where a row has no more.
         """
+        if self._even and len(self) > most * (most + (0 if taken is None else taken.shape[1])):
+            return self._distinct_at_once(draws, sizes, most, taken)
+        return self._one_by_one(draws, sizes, most, taken)
+
+    def _distinct_at_once(self, draws: Draws, sizes: Numbers, most: int, taken: Numbers | None) -> Numbers:
+        """Draw all places of a row at once, and rows with a collision again: most have none."""
+        found = np.empty((len(sizes), most), np.int64)
+        absent = np.arange(most) >= sizes[:, None]
+        rows, first = np.arange(len(sizes)), 0
+        while len(rows):
+            some = Draws(draws.keys[rows])
+            for place in range(most):
+                found[rows, place] = some.below(len(self), Purpose.CHOICE, first + place)
+            # What is absent collides with nothing.
+            together = np.where(absent[rows], len(self) + np.arange(most), found[rows])
+            if taken is not None:
+                together = np.concatenate([taken[rows], together], axis=1)
+            together = np.sort(together, axis=1)
+            rows, first = rows[(together[:, 1:] == together[:, :-1]).any(axis=1)], first + most
+        found[absent] = len(self)
+        return found
+
+    def _one_by_one(self, draws: Draws, sizes: Numbers, most: int, taken: Numbers | None) -> Numbers:
         # Rows of many first, so that those still to be served are always the first ones.
         order = np.argsort(-sizes, kind="stable")
         before = np.empty((len(sizes), 0), np.int64) if taken is None else np.sort(taken[order], axis=1)
@@ -88,21 +133,23 @@ class Popularity:
         ends = self._ends
         # Where the taken things begin and end on the scale of cumulated weights, ascending.
         begins, stops = list(ends[before.T]), list(ends[before.T + 1])
-        left = ends[-1] - sum((stop - begin for begin, stop in zip(begins, stops, strict=True)), np.zeros(len(before)))
+        left = ends[-1] - sum(
+            (stop - begin for begin, stop in zip(begins, stops, strict=True)), np.zeros(len(before))
+        )
         for place, count in enumerate(waiting):
             begins, stops, left = [x[:count] for x in begins], [x[:count] for x in stops], left[:count]
             spot = Draws(draws.keys[:count]).unit(Purpose.ATTRIBUTE, place) * np.maximum(left, 0.0)
             for begin, stop in zip(begins, stops, strict=True):
                 moved = np.maximum(spot + (stop - begin), stop)
                 np.copyto(spot, moved, where=spot >= begin)
-            rank = np.minimum(np.searchsorted(ends, spot, side="right") - 1, len(self) - 1)
+            rank = self._at(spot)
             drawn[place, :count] = rank
             left = left - self.weights[rank]
             _insert(begins, ends[rank])
             _insert(stops, ends[rank + 1])
 
     def _without_repeats(self, drawn: Numbers, taken: Numbers | None) -> Numbers:
-        """Rounding may draw a thing twice when hardly any weight is left: take the most popular unused then."""
+        """Rounding may draw a thing twice when hardly any weight is left: take the most popular unused."""
         before = np.empty((len(drawn), 0), np.int64) if taken is None else taken
         together = np.sort(np.concatenate([before, drawn], axis=1), axis=1)
         repeats = (together[:, 1:] == together[:, :-1]) & (together[:, 1:] < len(self))

@@ -19,21 +19,20 @@ _MILLION = 1_000_000
 class Kind(IntEnum):
     """The operator of a predicate."""
 
-    ABSENT = 0
-    EQUAL = 1
-    AT_MOST = 2
-    AT_LEAST = 3
-    BETWEEN = 4
-    LISTED = 5
-    PREFIX = 6
+    EQUAL = 0
+    AT_MOST = 1
+    AT_LEAST = 2
+    BETWEEN = 3
+    LISTED = 4
+    PREFIX = 5
 
 
 @dataclass(frozen=True)
 class Predicates:
-    """Predicates of one shape.
+    """Predicates side by side.
 
     Attributes:
-        attributes: What they are about; `Domain.absent` where there is none.
+        attributes: What they are about.
         kinds: Their operators.
         low: The least value that satisfies each; for a list, its first.
         high: The greatest.
@@ -48,13 +47,19 @@ class Predicates:
     members: Numbers | None
     weights: Numbers | None
 
-    def hold(self, place: Any, values: Numbers) -> NDArray[np.bool_]:
-        """Whether the predicates at a place hold for values; -1, where the attribute is missing, holds never."""
-        inside = (values >= self.low[place]) & (values <= self.high[place])
-        if self.members is None:
-            return inside
-        listed = (self.members[place] == values[..., None]).any(axis=-1) & (values >= 0)
-        return np.where(self.kinds[place] == Kind.LISTED, listed, inside)
+    def hold(self, which: Numbers, values: Numbers) -> NDArray[np.bool_]:
+        """Whether some of the predicates hold for values.
+
+        Args:
+            which: Places of predicates.
+            values: Values of their attributes, along the last axis; -1, where one is missing, satisfies none.
+        """
+        held = (values >= self.low[which]) & (values <= self.high[which])
+        if self.members is not None:
+            lists = np.flatnonzero(self.kinds[which] == Kind.LISTED)
+            seen = values[..., lists]
+            held[..., lists] = (self.members[which[lists]] == seen[..., None]).any(axis=-1) & (seen >= 0)
+        return held
 
 
 def draw_predicates(
@@ -66,7 +71,8 @@ def draw_predicates(
         domain: Attributes and values.
         attributes: What the predicates are about.
         anchors: Values of an event, where it matters.
-        wanted: 1 where the predicate shall hold for the anchor, -1 where it shall fail, 0 where it may be any.
+        wanted: 1 where the predicate shall hold for the anchor, -1 where it shall fail, 0 where it may be
+            any.
         draws: One key for each predicate.
         narrowing: By what factor ranges and comparisons are narrowed.
     """
@@ -112,7 +118,6 @@ def _kinds(domain: Domain, attributes: Numbers, draws: Draws) -> NDArray[np.int8
         words[unit < spec.prefix + spec.membership] = Kind.LISTED
         words[unit < spec.prefix] = Kind.PREFIX
         kinds = np.where(domain.is_text(attributes), words, kinds)
-    kinds[attributes == domain.absent] = Kind.ABSENT
     return kinds
 
 
@@ -208,4 +213,4 @@ def _weights(domain: Domain, attributes: Numbers, draws: Draws) -> Numbers:
     radius = np.sqrt(-2 * np.log1p(-draws.unit(Purpose.WEIGHT)))
     normal = radius * np.cos(2 * np.pi * draws.unit(Purpose.WEIGHT, 1))
     share = np.clip(0.8 + 0.05 * normal, 0, 1)
-    return np.rint(domain.inverse_frequency(attributes) * share * _MILLION).astype(np.int64)
+    return np.asarray(np.rint(domain.inverse_frequency(attributes) * share * _MILLION), np.int64)

@@ -1,7 +1,7 @@
 """The workloads of the five papers, and others in the manner of data that is not public.
 
-Where a table gives an average, sizes are drawn evenly around it. What a paper does not say was chosen here and is
-named in docs/workloads.md.
+Where a table gives an average, sizes are drawn evenly around it. What a paper does not say was chosen here
+and is named in docs/workloads.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _GEM_TREE = ConjunctionSpec(
     match_probability=0.01,
 )
 
-# OpIndex, Table 3 and section 7.1: =, <= and >=, everything at random; the middle of each range of parameters.
+# OpIndex, Table 3 and section 7.1: =, <= and >=, everything at random; the middle of each range of
+# parameters.
 _OPINDEX = ConjunctionSpec(
     dimensions=20_000,
     cardinality=800,
@@ -157,7 +158,7 @@ _MANNERS: dict[str, Spec] = {
         alpha=0.5,
         equality=0.3,
         membership=0.3,
-        match_probability=0.001,
+        match_probability=0.01,
     ),
     # A-Tree, section 6.2: the same as nested expressions, of 1 to 9 levels, whose parts are shared.
     "ads-trees": TreeSpec(
@@ -169,7 +170,7 @@ _MANNERS: dict[str, Spec] = {
         membership=0.3,
         depth=(1, 9),
         children=(2, 4),
-        early=0.85,
+        early=0.97,
         sharing=0.8,
         predicate_pool=1_000_000,
         subexpression_pool=1_000_000,

@@ -14,8 +14,8 @@ from tamis.workloads.popularity import Popularity
 def size_weights(least: int, most: int, mean: float | None) -> tuple[float, ...]:
     """Probabilities of the sizes from the least to the most.
 
-    Without a mean all are equally likely. With one they follow a truncated geometric distribution, which falls or
-    rises steadily and is the least presuming one with that mean.
+    Without a mean all are equally likely. With one they follow a truncated geometric distribution, which
+    falls or rises steadily and is the least presuming one with that mean.
     """
     sizes = np.arange(least, most + 1)
     if mean is None or least == most:

@@ -19,15 +19,16 @@ _MOST_CARDINALITY = 10**15
 class Spec:
     """What all workloads have in common: attributes, their values, events, and predicates.
 
-    Attributes are called `a0`, `a1` and so on, the most popular first. The values of an attribute are the integers
-    from 0 to below its cardinality. The last `text_dimensions` attributes hold words instead: numbers spelled with
-    the letters a to z.
+    Attributes are called `a0`, `a1` and so on, the most popular first. The values of an attribute are the
+    integers from 0 to below its cardinality. The last `text_dimensions` attributes hold words instead:
+    numbers spelled with the letters a to z.
 
     Attributes:
         dimensions: Number of attributes.
         cardinality: Number of values of an attribute of numbers.
         event_size: Pairs of an event.
-        alpha: Skew of attributes, in subscriptions and events: rank r has weight 1 / r ** alpha. 0 is uniform.
+        alpha: Skew of attributes, in subscriptions and events: rank r has weight 1 / r ** alpha. 0 is
+            uniform.
         value_alpha: Skew of values, likewise.
         equality: Share of `=` among predicates on numbers. GEM-Tree calls it the single value rate.
         comparison: Share of `<=` and `>=`, half each.
@@ -35,16 +36,18 @@ class Spec:
         listed: Values of an IN list.
         range_width: Least and greatest share of the domain that a range covers, 0 to 1.
         widest: The most values a range covers, whatever its share; None is no bound.
-        clusters: Points in the domain of each attribute around which values lie; 0 spreads them over the domain.
+        clusters: Points in the domain of each attribute around which values lie; 0 spreads them over the
+            domain.
         cluster_size: How far from its point a value lies at most, in values.
         text_dimensions: How many of the attributes hold words.
         text_share: Share of predicates and pairs that are about words.
         word_length: Letters of a word: there are 26 ** word_length words.
         prefix: Share of prefix patterns among predicates on words; the others are `=` and IN.
         prefix_length: Letters of a prefix.
-        weights: "none", or "inverse-frequency": each predicate has a weight, the greater the rarer its attribute.
-        match_probability: Share of the subscriptions that an event matches. None draws subscriptions and events
-            independently and leaves it to chance.
+        weights: "none", or "inverse-frequency": each predicate has a weight, the greater the rarer its
+            attribute.
+        match_probability: Share of the subscriptions that an event matches. None draws subscriptions and
+            events independently and leaves it to chance.
     """
 
     dimensions: int = 100
@@ -78,7 +81,7 @@ class Spec:
 
     @property
     def core_size(self) -> int:
-        """How many pairs the events of a topic have in common; subscriptions drawn around it choose from these."""
+        """How many pairs the events of a topic share; subscriptions drawn around it choose from these."""
         half = (self.event_size[1] + 1) // 2
         return min(self.event_size[0], max(half, self._wanted_core))
 
@@ -104,8 +107,11 @@ class Spec:
         self._ends("prefix_length", 1, self.word_length if self.prefix else 8)
         if self.widest is not None:
             self._whole("widest", 1, _MOST_CARDINALITY)
-        low, high = self.range_width
-        if not 0 <= low <= high <= 1:
+        if (
+            not isinstance(self.range_width, tuple)
+            or len(self.range_width) != 2
+            or not 0 <= self.range_width[0] <= self.range_width[1] <= 1
+        ):
             raise self._wrong("range_width", "two shares of the domain from 0 to 1, the lesser first")
         if self.weights not in ("none", "inverse-frequency"):
             raise self._wrong("weights", '"none" or "inverse-frequency"')
@@ -168,8 +174,8 @@ class ConjunctionSpec(Spec):
 
     Attributes:
         size: Predicates of a subscription.
-        mean_size: Their average, if small sizes shall be more frequent than large ones or the reverse; None makes
-            all sizes equally likely.
+        mean_size: Their average, if small sizes shall be more frequent than large ones or the reverse; None
+            makes all sizes equally likely.
     """
 
     size: Ends = (3, 7)
@@ -200,8 +206,8 @@ class TreeSpec(Spec):
         not_share: Share of NOT.
         xor_share: Share of XOR. What the four leave is XNOR.
         early: Share of operands that are predicates although the expression goes deeper elsewhere.
-        sharing: Skew of the popularity of predicates and subexpressions. 0 makes all of them different; above, they
-            are drawn again and again from two pools, rank r with weight 1 / r ** sharing.
+        sharing: Skew of the popularity of predicates and subexpressions. 0 makes all of them different;
+            above, they are drawn again and again from two pools, rank r with weight 1 / r ** sharing.
         predicate_pool: Predicates there are.
         subexpression_pool: Subexpressions there are.
     """
@@ -218,8 +224,8 @@ class TreeSpec(Spec):
     xor_share: float = 0.05
     early: float = 0.0
     sharing: float = 0.6
-    predicate_pool: int = 650_000
-    subexpression_pool: int = 850_000
+    predicate_pool: int = 740_000
+    subexpression_pool: int = 890_000
 
     def _check(self) -> None:
         super()._check()

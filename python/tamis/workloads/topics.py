@@ -1,8 +1,8 @@
 """Topics: what events and the subscriptions that match them have in common.
 
-In a space of 30,000 attributes no subscription of five predicates matches an event that was drawn independently of
-it. So both are drawn around topics: a topic is a core of pairs that all its events have, and a subscription drawn
-around it asks for some of them.
+In a space of 30,000 attributes no subscription of five predicates matches an event that was drawn
+independently of it. So both are drawn around topics: a topic is a core of pairs that all its events have, and
+a subscription drawn around it asks for some of them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def topics_of(spec: Spec, seed: int, count: int) -> Topics:
     domain, size = domain_of(spec, seed), spec.core_size
     draws = Draws(keys(stream(seed, "topics"), np.arange(count)))
     attributes = domain.popularity.distinct(draws, np.full(count, size), size)
-    return Topics(attributes, domain.values(attributes, draws.children(size)))
+    row, place = np.nonzero(attributes < domain.absent)
+    values = domain.values(attributes[row, place], draws.at(row, place))
+    return Topics(attributes, values.reshape(attributes.shape))
 
 
 def chosen(
@@ -64,7 +66,8 @@ def chosen(
     Returns:
         Places in the core; its size where a row has no more.
     """
-    # An exponential race: who arrives first is chosen first, so the order is that of drawing without replacement.
+    # An exponential race: who arrives first is chosen first, so the order is that of drawing without
+    # replacement.
     arrival = np.empty((len(topic), topics.size))
     for place in range(topics.size):
         arrival[:, place] = draws.unit(Purpose.CHOICE, place)

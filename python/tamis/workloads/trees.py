@@ -1,16 +1,17 @@
 """Nested expressions, grown level by level for many rows at once.
 
-Every node has a key, and everything about it follows from its key. A child's key follows from its parent's; where
-expressions share their parts, it follows instead from a rank in a pool, drawn by popularity, so that equal ranks are
-equal subexpressions wherever they stand.
+Every node has a key, and everything about it follows from its key. A child's key follows from its parent's;
+where expressions share their parts, it follows instead from a rank in a pool, drawn by popularity, so that
+equal ranks are equal subexpressions wherever they stand.
 
-An expression drawn around a topic is wanted TRUE there, and each node hands on what is wanted of its children: all
-operands of an AND, one of an OR, the opposite of a NOT. At the leaves that decides whether a predicate holds for the
-value of the topic, fails, or may be any.
+An expression drawn around a topic is wanted TRUE there, and each node hands on what is wanted of its
+children: all operands of an AND, one of an OR, the opposite of a NOT. At the leaves that decides whether a
+predicate holds for the value of the topic, fails, or may be any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -31,7 +32,7 @@ from tamis.workloads.wording import predicate_cells
 
 
 class Connective(IntEnum):
-    """What a node does with its operands; PASS hands its only one on, to bring a leaf down to the last level."""
+    """What a node does with its operands; PASS hands on its only one, to bring it to the last level."""
 
     AND = 0
     OR = 1
@@ -42,13 +43,25 @@ class Connective(IntEnum):
 
 
 # What stands in front of an operand: by connective, for the first and for the others.
-_BEFORE = cells(["(", "(", "not (", "(", "(", ""] + [" and (", " or (", "", " xor (", " xnor (", ""])
+_BEFORE = cells(["(", "(", "not (", "(", "(", "", " and (", " or (", "", " xor (", " xnor (", ""])
 _BEHIND = cells(["", ")"])
+# On 1 for TRUE, 0 for UNKNOWN and -1 for FALSE; XOR is a negated XNOR.
+_COMBINED: dict[Connective, Callable[..., NDArray[np.int8]]] = {
+    Connective.AND: np.minimum,
+    Connective.OR: np.maximum,
+    Connective.XOR: np.multiply,
+    Connective.XNOR: np.multiply,
+}
 
 
 @dataclass(frozen=True)
 class Level:
-    """What connectives of one level are: upper ends of their shares in the order of `Connective`, and operands."""
+    """The connectives of one level.
+
+    Attributes:
+        edges: Upper ends of the shares of AND, OR, NOT and XOR, one behind the other.
+        children: Operands of an AND or an OR.
+    """
 
     edges: tuple[float, float, float, float]
     children: Ends
@@ -136,22 +149,34 @@ class Trees:
         """Which event, which subscription: all pairs that match."""
         found: list[tuple[Numbers, Numbers]] = []
         for first, values in events.chunks(len(self.leaves.attributes)):
-            event, row = np.nonzero(self._truths(values) > 0)
+            row, event = np.nonzero(self._truths(values) > 0)
             found.append((event + first, row))
         events_found, rows_found = zip(*found, strict=True)
         return np.concatenate(events_found), np.concatenate(rows_found)
 
     def _truths(self, values: Numbers) -> NDArray[np.int8]:
-        """By event and expression: 1 for TRUE, -1 for FALSE, 0 for UNKNOWN, which makes AND a minimum."""
+        """By expression and event: 1 for TRUE, -1 for FALSE, 0 for UNKNOWN, which makes AND a minimum."""
         seen = values[:, self.leaves.attributes]
         held = self.leaves.hold(np.arange(len(self.leaves.attributes)), seen)
-        truth = np.where(seen < 0, 0, np.where(held, 1, -1)).astype(np.int8)
+        # Events last, so that operands are joined a whole row of events at a time.
+        truth = np.ascontiguousarray(np.where(seen < 0, 0, np.where(held, 1, -1)).astype(np.int8).T)
         for joint in reversed(self.joints):
-            least = np.minimum.reduceat(truth, joint.starts, axis=1)
-            most = np.maximum.reduceat(truth, joint.starts, axis=1)
-            product = np.multiply.reduceat(truth, joint.starts, axis=1)
-            truth = np.choose(joint.connectives, [least, most, -least, -product, product, least])
+            truth = _joined_truths(truth, joint)
         return truth
+
+
+def _joined_truths(operands: NDArray[np.int8], joint: Joint) -> NDArray[np.int8]:
+    """The truth of nodes from that of their operands."""
+    truth = operands[joint.starts]
+    counts = np.bincount(joint.parent, minlength=len(joint.starts))
+    for connective, combine in _COMBINED.items():
+        nodes = np.flatnonzero(joint.connectives == connective)
+        for place in range(1, int(counts[nodes].max(initial=0))):
+            nodes = nodes[counts[nodes] > place]
+            truth[nodes] = combine(truth[nodes], operands[joint.starts[nodes] + place])
+    negated = np.isin(joint.connectives, (Connective.NOT, Connective.XOR))
+    np.negative(truth, out=truth, where=negated[:, None])
+    return truth
 
 
 def levels(spec: TreeSpec | NormalFormSpec) -> list[Level]:
@@ -233,11 +258,9 @@ class _Grower:
             return nodes.keys
         spec = self._sharing
         unit = Draws(nodes.keys).unit(Purpose.POPULARITY)
-        rank = np.where(
-            nodes.depth == 1,
-            zipf(spec.predicate_pool, spec.sharing).pick(unit),
-            zipf(spec.subexpression_pool, spec.sharing).pick(unit),
-        )
+        rank, leaf = np.empty(len(unit), np.int64), nodes.depth == 1
+        rank[leaf] = zipf(spec.predicate_pool, spec.sharing).pick(unit[leaf])
+        rank[~leaf] = zipf(spec.subexpression_pool, spec.sharing).pick(unit[~leaf])
         # Around topics there are as many in all as elsewhere, so each topic has its part.
         rank = np.where(nodes.wanted == 0, rank, rank // max(1, self._plan.topics))
         topic = np.where(nodes.wanted == 0, 0, nodes.topics + 1)

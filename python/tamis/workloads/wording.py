@@ -12,32 +12,29 @@ from tamis.workloads.predicates import Kind, Predicates
 from tamis.workloads.specs import LETTERS
 
 # By kind, for numbers and then for words.
-_OPENING = cells(
-    ["", " = ", " <= ", " >= ", " between ", " in (", ""] + ["", " = '", "", "", "", " in ('", " like '"]
-)
-_MIDDLE = cells(["", "", "", "", " and ", "", ""] + [""] * 7)
-_CLOSING = cells(["", "", "", "", "", ")", ""] + ["", "'", "", "", "", "')", "%'"])
+_OPENING = cells([" = ", " <= ", " >= ", " between ", " in (", "", " = '", "", "", "", " in ('", " like '"])
+_MIDDLE = cells(["", "", "", " and ", "", "", "", "", "", "", "", ""])
+_CLOSING = cells(["", "", "", "", ")", "", "'", "", "", "", "')", "%'"])
 _COMMA = cells(["", ", ", "', '"])
 _KINDS = len(Kind)
 
 
 def predicate_cells(domain: Domain, predicates: Predicates) -> list[Cells]:
-    """The cells of each predicate, flattened; all empty where it is absent."""
-    spec, kinds, attributes = domain.spec, predicates.kinds.ravel(), predicates.attributes.ravel()
-    low, high = predicates.low.ravel(), predicates.high.ravel()
+    """The cells of each predicate."""
+    spec, kinds, attributes = domain.spec, predicates.kinds, predicates.attributes
+    low, high, members = predicates.low, predicates.high, predicates.members
     text = domain.is_text(attributes)
     form = kinds + _KINDS * text
-    members = None if predicates.members is None else predicates.members.reshape(len(kinds), -1)
     first = np.where(kinds == Kind.AT_MOST, high, low)
     if members is not None:
         first = np.where(kinds == Kind.LISTED, members[:, 0], first)
-    pieces = [np.take(names(spec.dimensions, "", ""), attributes), np.take(_OPENING, form)]
     shown = None
     if spec.prefix:
         # A prefix of n letters spans all words that go on with the letters not shown.
         spans = LETTERS ** np.arange(spec.word_length)
         shown = spec.word_length - np.searchsorted(spans, high - low + 1)
-    pieces += value_cells(domain, attributes, first, kinds != Kind.ABSENT, shown)
+    pieces = [np.take(names(spec.dimensions, "", ""), attributes), np.take(_OPENING, form)]
+    pieces += value_cells(domain, attributes, first, shown=shown)
     if spec.equality + spec.comparison + spec.membership < 1:
         pieces.append(np.take(_MIDDLE, form))
         pieces.append(numbers(high, spec.cardinality, kinds == Kind.BETWEEN))
@@ -45,11 +42,11 @@ def predicate_cells(domain: Domain, predicates: Predicates) -> list[Cells]:
         for place in range(1, members.shape[1]):
             there = (kinds == Kind.LISTED) & (members[:, place] >= 0)
             pieces.append(np.take(_COMMA, there * (1 + text)))
-            pieces += value_cells(domain, attributes, members[:, place], there)
+            pieces += value_cells(domain, attributes, members[:, place], present=there)
     if members is not None or domain.has_text:
         pieces.append(np.take(_CLOSING, form))
     if predicates.weights is not None:
-        pieces.append(millionths(predicates.weights.ravel(), kinds != Kind.ABSENT))
+        pieces.append(millionths(predicates.weights))
     return pieces
 
 
@@ -57,25 +54,26 @@ def value_cells(
     domain: Domain,
     attributes: Numbers,
     values: Numbers,
-    present: NDArray[np.bool_],
+    *,
+    present: NDArray[np.bool_] | None = None,
     shown: Numbers | None = None,
 ) -> list[Cells]:
-    """The cells of values, numbers or words as their attributes have them; empty where not present.
+    """The cells of values, numbers or words as their attributes have them.
 
     Args:
         domain: Attributes and values.
         attributes: Whose values they are.
         values: The values.
-        present: Which are there.
-        shown: How many letters of a word are shown; None shows all.
+        present: Which are there, if not all; the cells of the others are empty.
+        shown: How many letters of a word are shown, if not all.
     """
     spec = domain.spec
     if not domain.has_text:
         return [numbers(values, spec.cardinality, present)]
     text = domain.is_text(attributes)
-    spelled = words(
-        values, spec.word_length, np.where(present & text, spec.word_length if shown is None else shown, 0)
-    )
+    there = np.ones(len(values), np.bool_) if present is None else present
+    letters = np.where(there & text, spec.word_length if shown is None else shown, 0)
+    spelled = words(values, spec.word_length, letters)
     if spec.text_share == 1:
         return [spelled]
-    return [numbers(np.where(text, 0, values), spec.cardinality, present & ~text), spelled]
+    return [numbers(np.where(text, 0, values), spec.cardinality, there & ~text), spelled]
