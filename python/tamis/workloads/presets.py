@@ -7,6 +7,7 @@ and is named in docs/workloads.md.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal, overload
 
 from tamis.workloads.specs import ConjunctionSpec, NormalFormSpec, Spec, TreeSpec
 
@@ -188,6 +189,26 @@ def manners() -> list[str]:
     return list(_MANNERS)
 
 
+@overload
+def paper(
+    name: Literal[
+        "ps-tree",
+        "ps-tree-sparse",
+        "gem-tree",
+        "gem-tree-zipf",
+        "opindex",
+        "opindex-zipf",
+        "opindex-prefix",
+        "be-star-tree",
+        "be-star-tree-zipf",
+    ],
+) -> ConjunctionSpec: ...
+@overload
+def paper(name: Literal["opindex-dnf", "opindex-cnf"]) -> NormalFormSpec: ...
+@overload
+def paper(name: Literal["a-tree"]) -> TreeSpec: ...
+@overload
+def paper(name: str) -> Spec: ...
 def paper(name: str) -> Spec:
     """The workload of a paper, with the defaults of its table.
 
@@ -207,6 +228,24 @@ def paper(name: str) -> Spec:
     return _named(name, _PAPERS, "paper")
 
 
+@overload
+def in_the_manner_of(
+    name: Literal[
+        "query-log",
+        "tweets",
+        "articles",
+        "tweets-ranges",
+        "articles-ranges",
+        "products",
+        "authors",
+        "titles",
+        "ads",
+    ],
+) -> ConjunctionSpec: ...
+@overload
+def in_the_manner_of(name: Literal["ads-trees"]) -> TreeSpec: ...
+@overload
+def in_the_manner_of(name: str) -> Spec: ...
 def in_the_manner_of(name: str) -> Spec:
     """A workload that imitates the stated figures of data that is not public: sizes, dimensions, averages.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Ends = tuple[int, int]
 """The least and the most, both included; all between are equally likely."""
@@ -107,10 +107,8 @@ class Spec:
         self._ends("prefix_length", 1, self.word_length if self.prefix else 8)
         if self.widest is not None:
             self._whole("widest", 1, _MOST_CARDINALITY)
-        if (
-            not isinstance(self.range_width, tuple)
-            or len(self.range_width) != 2
-            or not 0 <= self.range_width[0] <= self.range_width[1] <= 1
+        if not _is_pair(self.range_width, int | float) or not (
+            0 <= self.range_width[0] <= self.range_width[1] <= 1
         ):
             raise self._wrong("range_width", "two shares of the domain from 0 to 1, the lesser first")
         if self.weights not in ("none", "inverse-frequency"):
@@ -144,12 +142,7 @@ class Spec:
 
     def _ends(self, name: str, least: int, most: int) -> None:
         value = getattr(self, name)
-        if (
-            not isinstance(value, tuple)
-            or len(value) != 2
-            or not all(isinstance(end, int) and not isinstance(end, bool) for end in value)
-            or not least <= value[0] <= value[1] <= most
-        ):
+        if not _is_pair(value, int) or not least <= value[0] <= value[1] <= most:
             raise self._wrong(name, f"two whole numbers from {least:,} to {most:,}, the lesser first")
 
     def _share(self, name: str) -> None:
@@ -166,6 +159,14 @@ class Spec:
         if sum(getattr(self, name) for name in names) > 1 + 1e-9:
             said = ", ".join(f"{name} {getattr(self, name)}" for name in names)
             raise ValueError(f"{said} add up to more than 1")
+
+
+def _is_pair(value: Any, kind: Any) -> bool:
+    return (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and all(isinstance(end, kind) and not isinstance(end, bool) for end in value)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
