@@ -38,7 +38,7 @@ def test_reading_is_drawing(session: SparkSession) -> None:
 
 def test_layouts(session: SparkSession) -> None:
     for layout in ("json", "columns", "map"):
-        local = workloads.generate_events(SPEC, 0, 50, seed=3, layout=layout)  # type: ignore[arg-type]
+        local = workloads.generate_events(SPEC, 0, 50, seed=3, layout=layout)
         read = session.read.format("tamis.begen").options(**SMALL, kind="events", rows="50", layout=layout)
         assert read.load().orderBy("event_id").toArrow().to_pylist() == local.to_pylist()
 

@@ -51,9 +51,9 @@ def test_wrong_parameters_are_named(wrong: dict[str, Any], message: str) -> None
 def test_wrong_shapes_are_named() -> None:
     with pytest.raises(ValueError, match="depth is"):
         TreeSpec(depth=(0, 3))
-    with pytest.raises(ValueError, match="and_share 0.9, or_share 0.4"):
+    with pytest.raises(ValueError, match=r"and_share 0\.9, or_share 0\.4"):
         TreeSpec(and_share=0.9)
-    with pytest.raises(ValueError, match='form is \'xnf\'; accepted is "dnf" or "cnf"'):
+    with pytest.raises(ValueError, match="form is 'xnf'; accepted is"):
         NormalFormSpec(form="xnf")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="cardinality is 1; accepted is 2 or more"):
         TreeSpec(cardinality=1, match_probability=0.1)
@@ -82,10 +82,8 @@ def test_presets_have_the_figures_of_the_papers() -> None:
     star = workloads.paper("be-star-tree")
     assert (star.dimensions, star.cardinality, star.clusters, star.cluster_size) == (400, 250_000_000, 4, 100)
     tree = workloads.paper("a-tree")
-    assert isinstance(tree, TreeSpec)
     assert (tree.depth, tree.children, tree.sharing, tree.dimensions) == ((3, 3), (2, 6), 0.6, 1_000)
     ads = workloads.in_the_manner_of("ads")
-    assert isinstance(ads, ConjunctionSpec)
     assert (ads.dimensions, ads.size, ads.mean_size) == (122, (1, 56), 8.0)
     assert workloads.in_the_manner_of("query-log").dimensions == 17_577
 
