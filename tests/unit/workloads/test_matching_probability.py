@@ -59,15 +59,15 @@ def shares(spec: Spec, seed: int, subscriptions: int = 20_000, events: int = 1_0
 @pytest.mark.parametrize("name", CASES)
 def test_the_share_asked_for_is_met(name: str) -> None:
     spec = CASES[name]
-    assert np.mean(shares(spec, seed=1)) == pytest.approx(spec.match_probability, rel=0.1)
+    # Where many match, few events tell as much.
+    events = 100 if spec.match_probability == 0.5 else 1_000
+    assert np.mean(shares(spec, seed=1, events=events)) == pytest.approx(spec.match_probability, rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["dense", "sparse", "sparse, half"])
-def test_every_event_matches_about_the_same(name: str) -> None:
-    spec = CASES[name]
-    found = shares(spec, seed=2, subscriptions=100_000, events=200)
-    assert spec.match_probability is not None
-    assert min(found) > 0.6 * spec.match_probability and max(found) < 1.6 * spec.match_probability
+@pytest.mark.parametrize("spec", [DENSE, SPARSE], ids=["dense", "sparse"])
+def test_every_event_matches_about_the_same(spec: Spec) -> None:
+    found = shares(replace(spec, match_probability=0.01), seed=1, events=200)
+    assert min(found) > 0.006 and max(found) < 0.016
 
 
 def test_events_of_one_topic_differ() -> None:
