@@ -7,37 +7,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
-fro
 from tests.spark.workload import (
     as_json,
     as_rules,
@@ -82,7 +51,7 @@ def test_a_history_of_changes(spark: SparkSession, tmp_path: Path, random_seed: 
     states = {"v0": dict(rules)}
     for step in (1, 2, 3):
         touched = draw.sample(range(200), 40)
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for id in touched:
             if draw.random() < 0.4:
                 rows.append((id, None, "delete"))
@@ -140,9 +109,7 @@ def test_failed_changes_leave_the_version_in_use(spark: SparkSession, tmp_path: 
     bad = changes_of(spark, [(1, None, "delete"), (2, "a >", "upsert"), (3, "a", "replace"), (4, "a", None)])
     with pytest.raises(tamis.ParseError, match="subscription 2: line 1"):
         apply_changes(bad.where("id < 3"), tmp_path)
-    with pytest.raises(
-        tamis.OptionError, match="subscription 3: op is 'replace', must be 'upsert' or 'delete'"
-    ):
+    with pytest.raises(tamis.OptionError, match="subscription 3: op is 'replace', must be"):
         apply_changes(bad.where("id > 2"), tmp_path, shards=1)
     with pytest.raises(tamis.DuplicateId):
         apply_changes(bad.where("id = 1").union(bad.where("id = 1")), tmp_path)

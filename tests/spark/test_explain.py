@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -9,7 +10,7 @@ from tests.spark.workload import as_columns, as_json, as_rules
 from tamis.spark import apply_changes, build_index, explain, match, open_index
 
 RULES = {1: "age >= 18 and country = 'US'", 2: "age > 90 or vip", 3: "true"}
-EVENTS = [{"event_id": 7, "age": 20, "country": "US"}, {"event_id": 8, "age": 17}]
+EVENTS: list[dict[str, Any]] = [{"event_id": 7, "age": 20, "country": "US"}, {"event_id": 8, "age": 17}]
 
 
 @pytest.mark.parametrize("layout", [as_columns, as_json], ids=["columns", "json"])
@@ -26,9 +27,9 @@ def test_matches_and_misses(spark: SparkSession, tmp_path: Path, layout: object)
         "TRUE       country = 'US'   ('US')",
     ]
     misses = spark.createDataFrame([(8, 1), (8, 2), (8, 99), (100, 1)], "event_id bigint, id int")
-    shown = {row["id"]: row for row in explain(misses, table, index).collect()}
-    assert {id: row["truth"] for id, row in shown.items()} == {1: "FALSE", 2: "UNKNOWN", 99: None}
-    assert shown[99]["why"] == "there is no subscription 99"
+    missed = {row["id"]: row for row in explain(misses, table, index).collect()}
+    assert {id: row["truth"] for id, row in missed.items()} == {1: "FALSE", 2: "UNKNOWN", 99: None}
+    assert missed[99]["why"] == "there is no subscription 99"
 
 
 def test_a_sample_only(spark: SparkSession, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_folders(spark: SparkSession, index: IndexRef, folder: Path) -> None:
 
 
 def test_files_as_uris(spark: SparkSession, index: IndexRef, folder: Path) -> None:
-    files = [f"file://{folder}/b.parquet", folder / "day=1/a.parquet"]
+    files: list[str | Path] = [f"file://{folder}/b.parquet", folder / "day=1/a.parquet"]
     rows = match_files(spark, files, index, output="array", groups=2).collect()
     assert len(rows) == len(EVENTS)
     assert sorted((row["event_id"], id) for row in rows for id in row["ids"]) == EXPECTED

@@ -67,8 +67,9 @@ def apply_changes(
         raise TypeError(f"column {op_col!r} is {operation.simpleString()}; it says 'upsert' or 'delete'")
     parent = call(spark, store.read_manifest, place)
     if id_type_of(changes, id_col) != parent.id_type:
-        raise
-        TypeError(f"column {id_col!r} must be {parent.id_type}, as the ids of version {parent.version!r}")
+        raise TypeError(
+            f"column {id_col!r} must be {parent.id_type}, as the ids of version {parent.version!r}"
+        )
     rows = keyed(changes.withColumn("op", named(op_col)), id_col, expr_col)
     name = call(spark, store.reserve, place, version)
     ref = build_version(

@@ -60,7 +60,7 @@ def explain(
     names = [f"tamis {place}" for place in range(len(columns))]
     event_type = plan.schema[0].dataType.simpleString()
     return joined.select("tamis event", "tamis id", *names).mapInArrow(
-        _Explainer(plan.ref, layout),
+        _Explainer(plan.ref, layout, event_id_col),
         f"`{event_id_col}` {event_type}, id {plan.ref.id_type}, truth string, why string",
     )
 
@@ -71,6 +71,7 @@ class _Explainer:
 
     ref: IndexRef
     layout: Layout
+    event_id_col: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         shards = open_shards(self.ref)
@@ -89,5 +90,5 @@ class _Explainer:
                     whys.append(str(explanation))
             yield pa.RecordBatch.from_arrays(
                 [*batch.columns[:2], pa.array(truths, pa.string()), pa.array(whys, pa.string())],
-                names=["event", "id", "truth", "why"],
+                names=[self.event_id_col, "id", "truth", "why"],
             )

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import LongType, StructType
 
 from tamis.errors import FileError
 from tamis.spark.calling import call
@@ -77,8 +79,7 @@ def match_files(
     )
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files = call(spark, find_files, [os.fspath(place) for place in places])
-    arrow_schema = call(spark, read_schema, files[0])
-    plan = plan_for(spark, from_arrow_schema(arrow_schema), index, request)
+    plan = plan_for(spark, _spark_schema(call(spark, read_schema, files[0])), index, request)
     columns = [*plan.leading, *plan.layout.columns]
     tasks = call(spark, split, files, columns)
     rows = [(number, file, group) for number, task in enumerate(tasks) for file, group in task]
@@ -105,6 +106,7 @@ class FileMatcher:
         for batch in batches:
             for file, group in zip(batch["file"].to_pylist(), batch["row_group"].to_pylist(), strict=True):
                 with _open(file) as parquet:
+                    _check_columns(file, parquet.schema_arrow.names, wanted)
                     for read in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=wanted):
                         yield pa.RecordBatch.from_arrays(
                             [read.column(name) for name in self.columns], names=self.columns
@@ -121,13 +123,13 @@ def find_files(places: list[str]) -> list[str]:
     for place in places:
         folder = Folder.at(place)
         prefix = place[: len(place) - len(folder.root)] if "://" in place else ""
-        below = sorted(entry.path for entry in folder.entries() if _is_data(entry.path))
-        if below:
-            found += [f"{prefix}{folder.root}/{path}" for path in below]
-        elif folder.is_file:
+        if folder.is_file:
             found.append(prefix + folder.root)
-        else:
+            continue
+        below = sorted(entry.path for entry in folder.entries() if _is_data(entry.path))
+        if not below:
             raise FileError(f"{place} is no Parquet file and no folder of them", path=place)
+        found += [f"{prefix}{folder.root}/{path}" for path in below]
     return found
 
 
@@ -153,6 +155,20 @@ def split(files: list[str], columns: list[str]) -> list[list[tuple[str, int]]]:
     return tasks
 
 
+def _spark_schema(schema: pa.Schema) -> StructType:
+    """Give the schema that `match` would see; columns of types that Spark has no word for are left out."""
+    fields = StructType()
+    for field in schema:
+        if pa.types.is_unsigned_integer(field.type):
+            fields.add(field.name, LongType())
+            continue
+        try:
+            fields.add(field.name, from_arrow_type(field.type))
+        except PySparkTypeError:
+            continue
+    return fields
+
+
 def _row_group_bytes(file: str, columns: set[str]) -> list[int]:
     with _open(file) as parquet:
         metadata = parquet.metadata
@@ -165,6 +181,12 @@ def _row_group_bytes(file: str, columns: set[str]) -> list[int]:
         )
         for group in groups
     ]
+
+
+def _check_columns(file: str, there: list[str], wanted: list[str]) -> None:
+    for column in wanted:
+        if column not in there:
+            raise FileError(f"{file} has no column {column!r}; there are {', '.join(there)}", path=file)
 
 
 def _is_data(path: str) -> bool:
