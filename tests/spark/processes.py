@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyspark
@@ -40,10 +41,8 @@ def start(script: str, *arguments: object, log: Path) -> subprocess.Popen[bytes]
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a driver and its JVM, as a machine that fails would; its workers end by themselves."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyspark import TaskContext
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from tests.spark.workload import as_columns, as_json, as_rules, events, plain_matches, subscriptions
 
 import tamis
-from tamis.spark import build_index, match, open_index, publish, read_quarantine
+from tamis.spark import build_index, match, open_index, publish, read_quarantine, vacuum
+from tamis.spark.shards import ShardBuilder
 
 BAD = {"a": "x > 1", "b": "x >", "c": None, "d": "y = 'q"}
 
@@ -186,6 +189,65 @@ def test_versions_that_are_not_there(spark: SparkSession, tmp_path: Path) -> Non
         publish(spark, tmp_path, "v2")
     (tmp_path / "CURRENT").write_text("v")
     with pytest.raises(tamis.FileError, match="cut short: 'v'; publish a version again"):
+        open_index(spark, tmp_path)
+
+
+class FailsAtFirst(ShardBuilder):
+    """A builder that writes all and then fails, at the first attempt."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        written = list(super().__call__(batches))
+        context = TaskContext.get()
+        assert context is not None
+        if context.attemptNumber() == 0:
+            raise RuntimeError("as if the machine had gone")
+        yield from written
+
+
+class RunsTwice(ShardBuilder):
+    """A builder that does all of it twice, as speculation does on two machines, and is heard once."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        received = list(batches)
+        list(super().__call__(iter(received)))
+        return super().__call__(iter(received))
+
+
+@pytest.mark.parametrize("builder", [FailsAtFirst, RunsTwice])
+def test_tasks_that_fail_or_run_twice_do_no_harm(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builder: type[ShardBuilder]
+) -> None:
+    rules, drawn = subscriptions(100), events(60)
+    monkeypatch.setattr("tamis.spark.building.ShardBuilder", builder)
+    table = spark.createDataFrame(as_rules({**rules, -1: "a >"}))
+    ref = build_index(table, tmp_path, version="v", shards=2, on_error="quarantine")
+    assert len(list(tmp_path.glob("versions/v/shard-*"))) == 4
+    assert (ref.shards, ref.subscriptions, ref.quarantined) == (2, 100, 1)
+    assert read_quarantine(spark, ref).count() == 1
+    events_table = spark.createDataFrame(as_json(drawn))
+    assert {tuple(row) for row in match(events_table, ref).collect()} == plain_matches(rules, drawn)
+    assert vacuum(spark, tmp_path) == []
+    assert len(vacuum(spark, tmp_path, grace=timedelta())) == 3
+    assert {tuple(row) for row in match(events_table, ref).collect()} == plain_matches(rules, drawn)
+
+
+class GetsTwoShards(ShardBuilder):
+    """A builder that is given rows of two shards."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            mixed = [pa.array([row % 2 for row in range(len(batch))], pa.int32()), *batch.columns[1:]]
+            return super().__call__(iter([pa.RecordBatch.from_arrays(mixed, schema=batch.schema)]))
+        return iter([])
+
+
+def test_a_task_has_one_shard_or_fails(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tamis.spark.building.ShardBuilder", GetsTwoShards)
+    with pytest.raises(PythonException, match="one task got the shards"):
+        build_index(spark.createDataFrame(as_rules(subscriptions(20))), tmp_path, shards=1)
+    with pytest.raises(tamis.FileError, match="has no CURRENT; there is no version"):
         open_index(spark, tmp_path)
 
 

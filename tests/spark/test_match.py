@@ -29,10 +29,10 @@ EVENTS = events(200)
 EXPECTED = plain_matches(RULES, EVENTS)
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["one shard", "three shards"])
-def index(request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: Any) -> IndexRef:
-    folder: Path = tmp_path_factory.mktemp("store")
-    return build_index(spark.createDataFrame(as_rules(RULES)), folder, shards=request.param)
+@pytest.fixture(scope="module")
+def index(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> IndexRef:
+    """Three shards, so that answers have to be brought together."""
+    return build_index(spark.createDataFrame(as_rules(RULES)), tmp_path_factory.mktemp("store"), shards=3)
 
 
 def pairs(matches: DataFrame) -> list[tuple[Any, ...]]:
@@ -137,8 +137,22 @@ def test_groups_of_shards(spark: SparkSession, index: IndexRef) -> None:
 
 
 def test_a_table_of_subscriptions_just_works(spark: SparkSession) -> None:
-    found = match(spark.createDataFrame(as_columns(EVENTS)), spark.createDataFrame(as_rules(RULES)))
-    same(found)
+    # This makes one shard, which takes ways of its own.
+    rules, texts = spark.createDataFrame(as_rules(RULES)), spark.createDataFrame(as_json(EVENTS))
+    same(match(spark.createDataFrame(as_columns(EVENTS)), rules))
+    rows = match(texts, rules, output="array").collect()
+    assert sorted((row["event_id"], id) for row in rows for id in row["ids"]) == sorted(EXPECTED)
+    assert sorted(pairs(match(texts, rules, top_k=3))) == sorted(best(3))
+
+
+def test_where_temporary_indexes_are(spark: SparkSession, tmp_path: Path) -> None:
+    rules, texts = spark.createDataFrame(as_rules(RULES)), spark.createDataFrame(as_json(EVENTS))
+    spark.conf.set("spark.tamis.scratch", str(tmp_path))
+    try:
+        same(match(texts, rules))
+    finally:
+        spark.conf.unset("spark.tamis.scratch")
+    assert len(list(tmp_path.glob("tamis-*/CURRENT"))) == 1
 
 
 def test_string_ids_and_event_ids_of_any_type(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,17 +1,14 @@
-"""Everything once, on whatever Spark is asked for: run as `python tour.py KIND FOLDER`, in a process of its own.
+"""Everything once, on whatever Spark is asked for: run as `python tour.py KIND FOLDER`.
 
-A process has one Spark, and what these tests are about is another one: executors of their own, or a server.
+A process has one Spark, and here it is another one: with executors of their own, or a Connect server.
 """
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
@@ -32,7 +29,6 @@ import tamis
 from tamis.spark import (
     apply_changes,
     build_index,
-    building,
     compact,
     explain,
     local_session,
@@ -43,21 +39,14 @@ from tamis.spark import (
     read_quarantine,
     vacuum,
 )
-from tamis.spark.shards import ShardBuilder
 
 VALIDATE = {"spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true"}
-SPECULATION = {
-    "spark.speculation": "true",
-    "spark.speculation.interval": "100ms",
-    "spark.speculation.minTaskRuntime": "100ms",
-    "spark.speculation.quantile": "0.5",
-}
 
 
 def start(kind: str) -> SparkSession:
     """Start a cluster with executors of their own, or a Connect server."""
     if kind == "cluster":
-        return local_session("local-cluster[2,1,1024]", settings=VALIDATE | SPECULATION)
+        return local_session("local-cluster[2,1,1024]", settings=VALIDATE)
     session = SparkSession.builder.remote("local[2]").getOrCreate()
     for name, value in VALIDATE.items():
         session.conf.set(name, value)
@@ -88,7 +77,7 @@ def tour(spark: SparkSession, folder: Path) -> None:
     columns, texts = spark.createDataFrame(as_columns(drawn)), spark.createDataFrame(as_json(drawn))
     assert found(match(columns, index)) == expected
     assert found(match(texts, index)) == expected
-    ages = [{name: e[name] for name in ("event_id", "age") if name in e} for e in drawn]
+    ages: list[dict[str, Any]] = [{name: e[name] for name in ("event_id", "age") if name in e} for e in drawn]
     rows = [(event["event_id"], attributes_of(event)) for event in ages]
     for kind in ("int", "double"):
         typed = [(id, {name: float(v) if kind == "double" else v for name, v in e.items()}) for id, e in rows]
@@ -134,38 +123,6 @@ def tour(spark: SparkSession, folder: Path) -> None:
     assert found(spark.read.parquet(str(folder / "out")).select("event_id", "id")) == expected
 
 
-class SlowOnce(ShardBuilder):
-    """A builder whose first attempt at shard 0 waits until a second one is done."""
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        second = Path(self.uri) / "second"
-        result = list(super().__call__(batches))
-        if context.partitionId() == 0:
-            if context.attemptNumber() == 0:
-                deadline = time.monotonic() + 120
-                while not second.exists() and time.monotonic() < deadline:
-                    time.sleep(0.05)
-            else:
-                second.touch()
-        yield from result
-
-
-def speculate(spark: SparkSession, folder: Path) -> None:
-    """Build while Spark runs a slow task twice: the index is right, and one file of it is an orphan."""
-    rules, drawn = subscriptions(100), events(50)
-    (folder / "twice").mkdir()
-    building.ShardBuilder = SlowOnce  # type: ignore[misc]
-    index = build_index(spark.createDataFrame(as_rules(rules)), folder / "twice", shards=4, version="v")
-    assert (folder / "twice/second").exists(), "Spark did not run the slow task twice"
-    assert len(list((folder / "twice/versions/v").glob("shard-00000-*"))) == 2 and index.shards == 4
-    table = spark.createDataFrame(as_json(drawn))
-    assert found(match(table, index)) == sorted(plain_matches(rules, drawn))
-
-
 def main() -> None:
     """Do all of it and say so."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
@@ -174,8 +131,6 @@ def main() -> None:
         if kind == "cluster":
             print("application", spark.sparkContext.applicationId, flush=True)
         tour(spark, folder)
-        if kind == "cluster":
-            speculate(spark, folder)
         print("done", flush=True)
     finally:
         spark.stop()

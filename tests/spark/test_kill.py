@@ -1,0 +1,140 @@
+"""Streams that are killed while subscriptions change: all matches are written once, and are right."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from tests.spark import processes
+from tests.spark.workload import as_json, as_rules, events, plain_matches, subscriptions
+
+from tamis.spark import apply_changes, build_index
+
+FILES = 8
+# Each is a delta upon those before, and takes a while.
+MOST_VERSIONS = 8
+EVENTS = events(FILES * 25)
+
+
+class Run:
+    """A stream over some files, the versions that were published meanwhile, and what came of it."""
+
+    def __init__(self, spark: SparkSession, folder: Path, seed: int) -> None:
+        self.spark, self.folder, self.draw = spark, folder, random.Random(seed)
+        self.rules: dict[Any, str] = dict(subscriptions(80, seed))
+        self.states: dict[str, dict[Any, str]] = {"v0": dict(self.rules)}
+        self.fresh = subscriptions(500, seed + 1)
+        build_index(spark.createDataFrame(as_rules(self.rules)), folder / "store", version="v0")
+        (folder / "in").mkdir()
+        for number in range(FILES):
+            some = EVENTS[number * 25 : number * 25 + 25]
+            pq.write_table(as_json(some), folder / f"in/{number:02}.parquet")
+
+    def change(self) -> None:
+        """Publish another version for each batch that was done, up to some number."""
+        if len(self.states) > min(len(self.numbers("commits")), MOST_VERSIONS):
+            time.sleep(0.02)
+            return
+        rows: list[tuple[Any, ...]] = []
+        for id in self.draw.sample(range(120), 12):
+            if self.draw.random() < 0.5:
+                rows.append((id, None, "delete"))
+                self.rules.pop(id, None)
+            else:
+                self.rules[id] = self.fresh[self.draw.randrange(500)]
+                rows.append((id, self.rules[id], "upsert"))
+        version = f"v{len(self.states)}"
+        # Before it is published: a batch may use it at once.
+        self.states[version] = dict(self.rules)
+        table = self.spark.createDataFrame(rows, "id bigint, expression string, op string")
+        apply_changes(table, self.folder / "store", version=version, shards=1)
+
+    def start(self, master: str, trigger: str) -> subprocess.Popen[bytes]:
+        return processes.start("stream_driver.py", master, self.folder, trigger, log=self.folder / "log")
+
+    def numbers(self, below: str) -> set[int]:
+        folder = self.folder / "checkpoint" / below
+        found = folder.iterdir() if folder.exists() else []
+        return {int(path.stem) for path in found if path.stem.isdigit()}
+
+    def wait_within_a_batch(self, process: subprocess.Popen[bytes], batches: int) -> None:
+        """Change subscriptions until so many batches are done and another is under way."""
+        while len(self.numbers("commits")) < batches:
+            assert process.poll() is None, self.log()
+            self.change()
+        while not self.numbers("pins") - self.numbers("commits"):
+            assert process.poll() is None, self.log()
+            time.sleep(0.002)
+
+    def finish(self, master: str) -> None:
+        process = self.start(master, "available")
+        try:
+            while process.poll() is None:
+                self.change()
+            assert process.returncode == 0, self.log()
+        finally:
+            processes.kill(process)
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text(errors="replace")[-8000:]
+
+    def check(self) -> None:
+        """Compare what each batch wrote with what plain tamis says of the version it was given."""
+        pins = {
+            int(path.stem): json.loads(path.read_text())["version"]
+            for path in (self.folder / "checkpoint/pins").glob("*.json")
+        }
+        by_id = {event["event_id"]: event for event in EVENTS}
+        seen: list[int] = []
+        for batch, version in pins.items():
+            table = pq.read_table(self.folder / f"out/batch_id={batch}", partitioning=None)
+            rows = table.to_pylist()
+            matched = {(row["event_id"], id) for row in rows for id in row["ids"]}
+            drawn = [by_id[row["event_id"]] for row in rows]
+            assert matched == plain_matches(self.states[version], drawn), (batch, version)
+            seen += [row["event_id"] for row in rows]
+        assert sorted(seen) == sorted(by_id)
+        assert len(pins) == FILES and len(set(pins.values())) > 1, pins
+
+
+@pytest.fixture
+def run(spark: SparkSession, tmp_path: Path, random_seed: int) -> Run:
+    return Run(spark, tmp_path, random_seed)
+
+
+def test_a_driver_that_is_killed_twice(run: Run) -> None:
+    for batches in (1, 3):
+        process = run.start("local[2]", "forever")
+        try:
+            run.wait_within_a_batch(process, batches)
+        finally:
+            processes.kill(process)
+    run.finish("local[2]")
+    run.check()
+
+
+def test_an_executor_that_is_killed(run: Run) -> None:
+    process = run.start("local-cluster[2,1,1024]", "available")
+    try:
+        run.wait_within_a_batch(process, 1)
+        executors = [
+            pid for pid, line in processes.descendants(process.pid) if "CoarseGrainedExecutorBackend" in line
+        ]
+        assert len(executors) == 2
+        os.kill(executors[0], signal.SIGKILL)
+        while process.poll() is None:
+            run.change()
+        assert process.returncode == 0, run.log()
+    finally:
+        processes.kill(process)
+        processes.remove_work_folders(run.folder / "log")
+    run.check()
