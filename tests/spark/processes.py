@@ -16,6 +16,9 @@ import pyspark
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
+# Seconds after which a program hangs, however slow the machine.
+LONG = 3600
+
 
 def start(script: str, *arguments: object, log: Path) -> subprocess.Popen[bytes]:
     """Start a script of this folder, as the leader of its own group of processes."""

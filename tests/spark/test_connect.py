@@ -11,7 +11,7 @@ def test_a_connect_server(tmp_path: Path) -> None:
     log = tmp_path / "log"
     process = processes.start("tour.py", "connect", tmp_path, log=log)
     try:
-        assert process.wait() == 0, log.read_text(errors="replace")[-8000:]
+        assert process.wait(processes.LONG) == 0, log.read_text(errors="replace")[-8000:]
     finally:
         processes.kill(process)
     assert "done" in log.read_text(errors="replace").splitlines()

@@ -77,6 +77,10 @@ def test_maps_and_types_that_spark_does_not_have(spark: SparkSession, tmp_path: 
             "y": pa.array(["b", "c"], pa.large_string()).dictionary_encode(),
         }
     )
+    texts = pa.table({"event_id": [1], "event": pa.array(['{"x": 2}']).dictionary_encode()})
+    pq.write_table(texts, tmp_path / "texts.parquet")
+    found = match_files(spark, tmp_path / "texts.parquet", rules).collect()
+    assert [tuple(row) for row in found] == [(1, 1)]
     pq.write_table(columns, tmp_path / "columns.parquet")
     found = match_files(spark, tmp_path / "columns.parquet", rules).collect()
     assert sorted(tuple(row) for row in found) == [(1, 1), (1, 2)]

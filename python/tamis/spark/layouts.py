@@ -116,7 +116,7 @@ Layout = ColumnsLayout | JsonLayout | MapLayout
 
 def _json_texts(batch: pa.RecordBatch) -> list[bytes]:
     # As bytes: the parser checks the encoding, and Python need not.
-    texts = pc.fill_null(batch.column(0), "{}")
+    texts = pc.fill_null(batch.column(0).cast(pa.large_string()), "{}")
     return texts.cast(pa.large_binary()).to_pylist()  # type: ignore[no-any-return]
 
 
