@@ -49,13 +49,15 @@ ALLOWED_EXCEPTIONS = frozenset({"LLVM-exception"})
 CLASSIFIERS = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",
-    "3-Clause BSD License": "BSD-3-Clause",
     "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
     "The Unlicense (Unlicense)": "Unlicense",
 }
+
+# What stands in the free-text field of packages that have neither.
+FREE_TEXTS = {"3-Clause BSD License": "BSD-3-Clause"}
 
 
 # --- SPDX expressions -------------------------------------------------------------------------------
@@ -208,7 +210,7 @@ def license_of(found: Distribution) -> str | None:
         return " AND ".join(CLASSIFIERS.get(name, name.replace(" ", "-")) for name in names)
     # The free-text field holds anything from an SPDX name to the whole licence.
     free_text = str(fields["License"]).strip() if "License" in fields else ""
-    return free_text if free_text and "\n" not in free_text else None
+    return FREE_TEXTS.get(free_text, free_text) if free_text and "\n" not in free_text else None
 
 
 def all_packages() -> list[Package]:

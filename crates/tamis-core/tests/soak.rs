@@ -91,7 +91,7 @@ impl Soak {
         let source = Source::from(text(side, n).as_str());
         let place = model.place(id);
         let other = draw.below(model.standing.max(1));
-        if other % MATCHING > 0 && draw.below(4) == 0 {
+        if !other.is_multiple_of(MATCHING) && draw.below(4) == 0 {
             return self.update_standing(&mut model, other);
         }
         let change: Box<dyn Fn()> = match (draw.below(10), place) {
@@ -178,7 +178,7 @@ fn resident() -> usize {
 #[test]
 fn every_answer_is_that_of_one_state() {
     let given = |name| std::env::var(name).ok().and_then(|given| given.parse().ok());
-    let seconds = given("TAMIS_SOAK_SECONDS").unwrap_or(4);
+    let seconds: u64 = given("TAMIS_SOAK_SECONDS").unwrap_or(4);
     let standing = given("TAMIS_SOAK_SUBSCRIPTIONS").unwrap_or(5_000) as usize;
     let seed = seed();
     println!("TAMIS_SEED={seed}");
@@ -219,7 +219,10 @@ fn every_answer_is_that_of_one_state() {
                 std::thread::sleep(Duration::from_millis(20));
             });
         });
-        std::thread::sleep(Duration::from_secs(seconds));
+        for quarter in 1..=4 {
+            std::thread::sleep(Duration::from_millis(250 * seconds));
+            println!("after {quarter} quarters: resident {} KiB", resident());
+        }
         soak.over.store(true, Ordering::Relaxed);
     });
     let took = start.elapsed().as_secs_f64();
