@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,7 @@ class Limits:
 
     def as_tuple(self) -> tuple[int, int, int, int]:
         """Give the limits in the order the core takes them."""
-        length, depth, regex, dnf = astuple(self)
-        return length, depth, regex, dnf
+        return self.max_length, self.max_depth, self.max_regex_size, self.max_dnf
 
 
 DEFAULT = Limits()

@@ -84,7 +84,7 @@ def test_limits_are_the_index_s(spark: SparkSession) -> None:
 
 def test_wrong_columns_are_named(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1.5, "a")], "id double, expression string")
-    with pytest.raises(ValueError, match="column 'id' is double; ids are strings or integers"):
+    with pytest.raises(TypeError, match="column 'id' is double; ids are strings or integers"):
         ingest.subscriptions(rows)
     with pytest.raises(ValueError, match="there is no column 'rule'; there are 'id', 'expression'"):
         ingest.subscriptions(rows, "rule")

@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegralType, StringType
+from pyspark.sql.types import StringType
 
 from tamis import errors
 from tamis.errors import InternalError
@@ -19,8 +19,8 @@ from tamis.expression import Missing
 from tamis.index import Index
 from tamis.spark import store
 from tamis.spark.calling import call
-from tamis.spark.layouts import column_type, named
-from tamis.spark.manifest import IdType, IndexRef, Layer, Manifest, StoredFile
+from tamis.spark.columns import column_type, id_type, named
+from tamis.spark.manifest import IndexRef, Layer, Manifest, StoredFile
 from tamis.spark.sampling import write_sample
 from tamis.spark.shards import UPSERT, WRITTEN, ShardBuilder
 from tamis.spark.versions import store_uri
@@ -144,7 +144,7 @@ def build_version(
     manifest = Manifest(
         version=recipe.version,
         created=time.time(),
-        id_type=id_type_of(rows, "id"),
+        id_type=id_type(rows, "id"),
         engine=recipe.engine,
         missing=recipe.missing,
         options=dict(recipe.options),
@@ -166,24 +166,8 @@ def keyed(subscriptions: DataFrame, id_col: str, expr_col: str) -> DataFrame:
     expression = column_type(subscriptions.schema, expr_col)
     if not isinstance(expression, StringType):
         raise TypeError(f"column {expr_col!r} is {expression.simpleString()}; expressions are strings")
-    id_type = id_type_of(subscriptions, id_col)
-    return subscriptions.withColumns(
-        {"id": named(id_col).cast(id_type), "expression": named(expr_col)},
-    )
-
-
-def id_type_of(table: DataFrame, column: str) -> IdType:
-    """Tell what ids become: strings stay strings, integers become bigint.
-
-    Raises:
-        TypeError: The column is of another type.
-    """
-    kind = column_type(table.schema, column)
-    if isinstance(kind, StringType):
-        return "string"
-    if isinstance(kind, IntegralType):
-        return "bigint"
-    raise TypeError(f"column {column!r} is {kind.simpleString()}; ids are strings or integers")
+    ids = named(id_col).cast(id_type(subscriptions, id_col))
+    return subscriptions.withColumns({"id": ids, "expression": named(expr_col)})
 
 
 def _files(written: list[Row], kind: str) -> tuple[StoredFile, ...]:

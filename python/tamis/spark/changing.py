@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from tamis.spark import store
-from tamis.spark.building import OnError, Recipe, build_version, id_type_of, keyed
+from tamis.spark.building import OnError, Recipe, build_version, keyed
 from tamis.spark.calling import call
+from tamis.spark.columns import column_type, id_type, named
 from tamis.spark.files import Folder
-from tamis.spark.layouts import column_type, named
 from tamis.spark.loading import dead_ids, open_shard
 from tamis.spark.manifest import IndexRef
 from tamis.spark.sampling import copy_sample
@@ -66,7 +66,7 @@ def apply_changes(
     if not isinstance(operation, StringType):
         raise TypeError(f"column {op_col!r} is {operation.simpleString()}; it says 'upsert' or 'delete'")
     parent = call(spark, store.read_manifest, place)
-    if id_type_of(changes, id_col) != parent.id_type:
+    if id_type(changes, id_col) != parent.id_type:
         raise TypeError(
             f"column {id_col!r} must be {parent.id_type}, as the ids of version {parent.version!r}"
         )

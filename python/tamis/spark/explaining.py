@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from tamis.spark.building import id_type_of
-from tamis.spark.layouts import Layout, carried, named
+from tamis.spark.columns import id_type, named
+from tamis.spark.layouts import Layout, carried
 from tamis.spark.loading import open_shards
 from tamis.spark.manifest import IndexRef
 from tamis.spark.planning import Request, plan_for
@@ -49,7 +49,7 @@ def explain(
         raise ValueError(f"limit is {limit}, must be at least 1")
     request = Request(event_id_col=event_id_col, attr_cols=attr_cols, json_col=json_col, map_col=map_col)
     plan = plan_for(events.sparkSession, events.schema, index, request)
-    if id_type_of(pairs, id_col) != plan.ref.id_type:
+    if id_type(pairs, id_col) != plan.ref.id_type:
         raise TypeError(f"column {id_col!r} must be {plan.ref.id_type}, as the ids of the index are")
     layout, columns = carried(plan.layout, events.schema)
     asked = pairs.select(

@@ -19,7 +19,7 @@ from tamis.matches import Matches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import StructType
 
 Event = Mapping[str, Any]
 
@@ -149,6 +149,8 @@ def find_layout(
     """
     from pyspark.sql.types import MapType, StringType
 
+    from tamis.spark.columns import column_type
+
     asked = {"attr_cols": attr_cols, "json_col": json_col, "map_col": map_col}
     if sum(value is not None for value in asked.values()) > 1:
         raise ValueError("attr_cols, json_col and map_col exclude each other")
@@ -177,18 +179,6 @@ def find_layout(
     return ColumnsLayout(tuple(field.name for field in free))
 
 
-def column_type(schema: StructType, column: str) -> DataType:
-    """Give the type of a column.
-
-    Raises:
-        ValueError: There is no such column; the message says which there are.
-    """
-    for field in schema.fields:
-        if field.name == column:
-            return field.dataType
-    raise ValueError(f"there is no column {column!r}; there are {', '.join(schema.names) or 'none'}")
-
-
 def check_types(layout: Layout, schema: StructType) -> None:
     """Refuse columns whose values have no meaning in an expression, before any task runs.
 
@@ -196,6 +186,8 @@ def check_types(layout: Layout, schema: StructType) -> None:
         TypeError: The message says what to cast to.
     """
     from pyspark.sql.types import ArrayType, BinaryType, DecimalType, MapType
+
+    from tamis.spark.columns import column_type
 
     for column in layout.columns:
         kind = column_type(schema, column)
@@ -220,15 +212,10 @@ def carried(layout: Layout, schema: StructType) -> tuple[Layout, list[Column]]:
     from pyspark.sql import functions as F
     from pyspark.sql.types import BooleanType, IntegralType, MapType, StringType
 
+    from tamis.spark.columns import column_type, named
+
     if isinstance(layout, MapLayout):
         kind = column_type(schema, layout.column)
         if isinstance(kind, MapType) and isinstance(kind.valueType, StringType | BooleanType | IntegralType):
             return JsonLayout(layout.column), [F.to_json(named(layout.column)).alias("tamis 0")]
     return layout, [named(column).alias(f"tamis {place}") for place, column in enumerate(layout.columns)]
-
-
-def named(column: str) -> Column:
-    """Refer to a column by its exact name, whatever signs are in it."""
-    from pyspark.sql import functions as F
-
-    return F.col("`" + column.replace("`", "``") + "`")

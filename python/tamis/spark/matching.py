@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
 
-from tamis.spark.layouts import carried, named
+from tamis.spark.columns import named
+from tamis.spark.layouts import carried
 from tamis.spark.manifest import IndexRef
 from tamis.spark.matcher import Output
 from tamis.spark.planning import Request, plan_for

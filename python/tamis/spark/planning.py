@@ -23,7 +23,8 @@ from pyspark.sql.types import (
 
 from tamis.spark import store
 from tamis.spark.calling import call
-from tamis.spark.layouts import ColumnsLayout, Layout, check_types, column_type, find_layout
+from tamis.spark.columns import column_type
+from tamis.spark.layouts import ColumnsLayout, Layout, check_types, find_layout
 from tamis.spark.manifest import IndexRef, Manifest
 from tamis.spark.matcher import Matcher, Output
 from tamis.spark.temporary import temporary_index

@@ -20,8 +20,9 @@ from pyspark.sql import functions as F
 
 from tamis.errors import TamisError
 from tamis.expression import Attribute, Expression, all_of, attr
-from tamis.spark.ingest.columns import Duplicates, copies, id_type, named, require
+from tamis.spark.columns import id_type, named, require
 from tamis.spark.ingest.conversion import BadRow, Row, convert
+from tamis.spark.ingest.duplicates import Duplicates, copies
 from tamis.spark.ingest.event_columns import EventColumn
 from tamis.spark.ingest.ingested import Ingested
 from tamis.spark.ingest.rules import accepted

@@ -11,8 +11,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tamis.spark.ingest.columns import Duplicates, IdType, copies, id_type, named, require
+from tamis.spark.columns import id_type, named, require
+from tamis.spark.ingest.duplicates import Duplicates, copies
 from tamis.spark.ingest.ingested import Ingested
+from tamis.spark.manifest import IdType
 
 Row: TypeAlias = Mapping[str, Any]
 Maker: TypeAlias = Callable[[Any, Row], str]

@@ -28,7 +28,7 @@ from pyspark.sql.types import (
     VarcharType,
 )
 
-from tamis.spark.ingest.columns import named
+from tamis.spark.columns import named
 
 _TEXT = StringType | CharType | VarcharType
 _FLOATS = FloatType | DoubleType

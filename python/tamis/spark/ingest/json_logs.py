@@ -13,8 +13,9 @@ from pyspark.sql import functions as F
 from tamis.errors import EventError
 from tamis.expression import attr
 from tamis.index import Index
-from tamis.spark.ingest.columns import Duplicates, named, require
+from tamis.spark.columns import named, require
 from tamis.spark.ingest.conversion import BadRow, Row, convert
+from tamis.spark.ingest.duplicates import Duplicates
 from tamis.spark.ingest.ingested import Ingested
 
 

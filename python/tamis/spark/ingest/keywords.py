@@ -14,8 +14,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tamis.expression import all_of
-from tamis.spark.ingest.columns import Duplicates, named, require
+from tamis.spark.columns import named, require
 from tamis.spark.ingest.conversion import BadRow, Row, convert
+from tamis.spark.ingest.duplicates import Duplicates
 from tamis.spark.ingest.ingested import Ingested
 from tamis.spark.ingest.rules import accepted
 from tamis.spark.ingest.styles import KeywordStyle, Presence

@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 from tamis.errors import ParseError
 from tamis.explanation import Explanation
 from tamis.expression import Expression, all_of, any_of, parse
-from tamis.spark.ingest.columns import named, require
+from tamis.spark.columns import named, require
 from tamis.spark.ingest.conversion import Row, convert
 from tamis.spark.ingest.ingested import Ingested
 from tamis.spark.ingest.rules import accepted, read

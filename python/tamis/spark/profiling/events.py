@@ -21,8 +21,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tamis.spark.ingest.columns import named
-from tamis.spark.profiling.layouts import EventLayout, layout_of
+from tamis.spark.columns import named
+from tamis.spark.layouts import ColumnsLayout, JsonLayout, MapLayout, find_layout
 
 KINDS = ("number", "text", "bool", "time", "list", "object")
 """The kinds of values, as the language knows them; lists and objects are of no kind."""
@@ -66,15 +66,16 @@ def profile_events(
         raise ValueError(f"top is {top}; it takes 1 to {_ITEMS_TRACKED}")
     if nesting < 1:
         raise ValueError(f"nesting is {nesting}; it takes at least 1 level")
-    layout = layout_of(
-        events, event_id_col=event_id_col, attr_cols=attr_cols, json_col=json_col, map_col=map_col
+    layout = find_layout(
+        events.schema, other_than=[event_id_col], attr_cols=attr_cols, json_col=json_col, map_col=map_col
     )
-    if layout.kind == "json":
-        values = _json_values(events, layout.columns[0], nesting)
-    elif layout.kind == "map":
-        values = _map_values(events, layout.columns[0])
-    else:
-        values = _column_values(events, layout)
+    match layout:
+        case JsonLayout():
+            values = _json_values(events, layout.column, nesting)
+        case MapLayout():
+            values = _map_values(events, layout.column)
+        case ColumnsLayout():
+            values = _column_values(events, layout)
     return _count(values, top)
 
 
@@ -165,7 +166,7 @@ def _kind_of(kind: DataType) -> str:
     return "object"
 
 
-def _column_values(events: DataFrame, layout: EventLayout) -> DataFrame:
+def _column_values(events: DataFrame, layout: ColumnsLayout) -> DataFrame:
     leaves = [
         leaf for name in layout.columns for leaf in _leaves(named(name), events.schema[name].dataType, name)
     ]

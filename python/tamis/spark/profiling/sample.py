@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tamis.spark.ingest.columns import named, require
+from tamis.spark.columns import named, require
 from tamis.spark.profiling.events import profile_events
 
 

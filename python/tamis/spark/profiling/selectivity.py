@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from tamis.errors import NeverMatchesWarning
 from tamis.index import Index
 from tamis.limits import DEFAULT, Limits
-from tamis.spark.ingest.columns import named, require
-from tamis.spark.profiling.layouts import EventLayout, layout_of
+from tamis.spark.columns import named, require
+from tamis.spark.layouts import Layout, find_layout
 from tamis.spark.profiling.predicates import shape_or_none
 
 # Enough that a million predicates come in groups of some thousands; each group sees the whole sample.
@@ -58,8 +58,8 @@ def selectivities(
         map_col: The column of maps.
     """
     require(subscriptions, [expr_col])
-    layout = layout_of(
-        sample, event_id_col=event_id_col, attr_cols=attr_cols, json_col=json_col, map_col=map_col
+    layout = find_layout(
+        sample.schema, other_than=[event_id_col], attr_cols=attr_cols, json_col=json_col, map_col=map_col
     )
     work = PredicateCount(limits or DEFAULT)
     counted = subscriptions.select(named(expr_col).cast("string")).mapInArrow(
@@ -110,7 +110,7 @@ class PredicateCount:
 class SampleMatch:
     """The work on a group of predicates and the whole sample."""
 
-    layout: EventLayout
+    layout: Layout
 
     def measure(self, predicates: pa.Table, sample: pa.Table) -> pa.Table:
         """Match the sample with the predicates and count."""
@@ -131,13 +131,6 @@ class SampleMatch:
         )
 
     def _matches(self, index: Index, events: pa.ChunkedArray) -> Any:
-        whole = events.combine_chunks()
-        if self.layout.kind == "columns":
-            columns = pa.Table.from_arrays(whole.flatten(), names=list(self.layout.columns))
-            return index.match_arrow(columns, threads=1)["id"].to_numpy()
-        held = [row[self.layout.columns[0]] for row in whole.to_pylist()]
-        if self.layout.kind == "json":
-            found = index.match_json_many([text for text in held if text is not None], threads=1)
-        else:
-            found = index.match_many([dict(pairs or ()) for pairs in held], threads=1)
-        return np.asarray(found.ids)
+        columns = events.combine_chunks().flatten()
+        batch = pa.RecordBatch.from_arrays(columns, names=list(self.layout.columns))
+        return np.asarray(self.layout.match(index, batch).ids)

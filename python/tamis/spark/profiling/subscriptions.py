@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from tamis.limits import DEFAULT, Limits
-from tamis.spark.ingest.columns import named, require
+from tamis.spark.columns import named, require
 from tamis.spark.profiling.predicates import Shape, shape_or_none
 from tamis.spark.profiling.selectivity import selectivities
 
