@@ -166,4 +166,4 @@ def test_some_docstrings_have_examples() -> None:
 def test_the_readme_shows_both_commands() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "\npython3 dev.py demo" in readme and "\npython3 dev.py test" in readme
-    assert subprocess.run([sys.executable, "-m", "tamis.cli", "demo"], capture_output=True).returncode == 0
+    assert subprocess.run([sys.executable, "-m", "tamis.cli", "tour"], capture_output=True).returncode == 0

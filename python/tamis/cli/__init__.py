@@ -1,4 +1,4 @@
-"""The command line: ``tamis match``, ``explain``, ``engines``, ``draw`` and ``demo``.
+"""The command line: ``tamis match``, ``explain``, ``engines``, ``draw``, ``tour``, ``demo`` and ``spark``.
 
 One module per subcommand. Each has ``add_parser``, which describes its arguments, and ``run``,
 which does the work and returns the exit code. Heavy imports (pyarrow, rich) happen where they
@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tamis.cli import demo, draw, engines, explain, match
+from tamis.cli import demo, draw, engines, explain, match, tour
 from tamis.cli.exits import CommandError, Exit
 from tamis.errors import TamisError
 from tamis.files import InputError
 
 _EXAMPLES = """examples:
-  tamis demo                                    see what it does, with no files of your own
+  tamis tour                                    see what it does, with no files of your own
   tamis match rules.txt events.jsonl            which rules does each event match?
   tamis explain rules.txt events.jsonl --id 3   why does rule 3 match the first event, or not?
   tail -f app.jsonl | tamis match rules.txt -   match a stream as it comes
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (match, explain, engines, draw, demo):
+    for command in (match, explain, engines, draw, tour, demo):
         command.add_parser(commands)
     return parser
 

@@ -1,4 +1,4 @@
-"""``tamis engines``, ``tamis demo``, help and version."""
+"""``tamis engines``, ``tamis tour``, help and version."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_engines(run: Run) -> None:
     assert "scan" in [engine["name"] for engine in objects(out)]
 
 
-def test_demo_shows_everything_it_promises(run: Run) -> None:
-    code, out, err = run("demo")
+def test_the_tour_shows_everything_it_promises(run: Run) -> None:
+    code, out, err = run("tour")
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     for part in ("31 rules", "200 events", "Why does", "A near miss", "best?", "What to try next"):
@@ -34,16 +34,16 @@ def test_demo_shows_everything_it_promises(run: Run) -> None:
     assert out.splitlines()[-1].startswith("200 events, 31 rules: ")
 
 
-def test_every_rule_of_the_demo_matches_something(run: Run, files: Path) -> None:
+def test_every_rule_of_the_tour_matches_something(run: Run, files: Path) -> None:
     import tamis.cli
 
-    data = Path(tamis.cli.__file__).parent / "demo_data"
+    data = Path(tamis.cli.__file__).parent / "tour_data"
     _, out, err = run("match", str(data / "rules.tsv"), str(data / "events.jsonl"), "--json")
     matched = {id for record in objects(out) for id in record["ids"]}
     assert (len(matched), err) == (31, "")
 
 
-@pytest.mark.parametrize("command", ["match", "explain", "engines", "draw", "demo"])
+@pytest.mark.parametrize("command", ["match", "explain", "engines", "draw", "tour", "demo", "spark"])
 def test_help_has_examples(run: Run, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0

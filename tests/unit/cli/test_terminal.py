@@ -69,6 +69,6 @@ def test_control_characters_of_an_id_do_not_reach_the_terminal(files: Path) -> N
     assert "\x1b[41m" not in shown and "red�[41m" in shown
 
 
-def test_demo() -> None:
-    shown = on_terminal("demo")
+def test_tour() -> None:
+    shown = on_terminal("tour")
     assert "\x1b[" in shown and "200 events, 31 rules: " in shown

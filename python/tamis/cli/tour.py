@@ -1,4 +1,4 @@
-"""``tamis demo``: a tour on data that ships with the package."""
+"""``tamis tour``: a look around on data that ships with the package."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ against some thirty rules that ship with the package, explain a match and a near
 Needs no files and writes none."""
 
 _EPILOG = """examples:
-  tamis demo
-  tamis demo | less -R
+  tamis tour
+  tamis tour | less -R
 """
 
 _SHOWN_RULES = ("ad-family-car", "alert-all-europe", "sec-root-outside", "sec-half-protected")
@@ -42,7 +42,7 @@ _LONGEST_BAR = 40
 
 @dataclass(frozen=True, slots=True)
 class _Tour:
-    """What every section of the demo looks at."""
+    """What every section of the tour looks at."""
 
     console: Console
     index: tamis.Index
@@ -58,7 +58,7 @@ class _Tour:
 def add_parser(commands: Commands) -> None:
     """Describe the subcommand."""
     summary = "see what tamis does, on data that comes with it"
-    parser = add_command(commands, "demo", summary, _DESCRIPTION, _EPILOG)
+    parser = add_command(commands, "tour", summary, _DESCRIPTION, _EPILOG)
     parser.set_defaults(run=run)
 
 
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _prepare() -> _Tour:
-    data = files("tamis.cli") / "demo_data"
+    data = files("tamis.cli") / "tour_data"
     with ExitStack() as stack:
         rules_path = stack.enter_context(as_file(data / "rules.tsv"))
         events_path = stack.enter_context(as_file(data / "events.jsonl"))
