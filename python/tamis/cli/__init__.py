@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tamis.cli import demo, draw, engines, explain, match, tour
+from tamis.cli import demo, draw, engines, explain, match, pipeline, tour
 from tamis.cli.exits import CommandError, Exit
 from tamis.errors import TamisError
 from tamis.files import InputError
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (match, explain, engines, draw, tour, demo):
+    for command in (match, explain, engines, draw, tour, demo, pipeline):
         command.add_parser(commands)
     return parser
 

@@ -1,0 +1,104 @@
+"""``tamis spark generate``: subscriptions and events to measure with."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tamis.cli.arguments import at_least_one
+from tamis.cli.exits import Exit
+from tamis.cli.pipeline.arguments import FORMATS, add_output, add_step
+from tamis.cli.pipeline.tables import mode_of, refuse_existing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tamis.cli.arguments import Commands
+    from tamis.cli.pipeline.steps import Steps
+    from tamis.workloads import Spec
+
+_DESCRIPTION = """Draw a workload: subscriptions and events after the generators of the papers, the same for
+the same seed on any machine. They go to the folders OUT/subscriptions and OUT/events."""
+
+_EXAMPLES = """examples:
+  tamis spark generate work
+  tamis spark generate work --preset a-tree --subscriptions 1000000 --events 10000
+  tamis spark generate work --preset ads --set match_probability=0.001 --set size=3..20 --write json
+"""
+
+
+def add_parser(steps: Commands) -> None:
+    """Describe the step."""
+    parser = add_step(steps, "generate", "draw subscriptions and events", _DESCRIPTION, _EXAMPLES, work)
+    add_output(parser, "the folder to write to")
+    parser.add_argument(
+        "--preset", default="ads", metavar="NAME", help="the workload; see docs/workloads.md (default: ads)"
+    )
+    parser.add_argument(
+        "--set",
+        dest="parameters",
+        action="append",
+        default=[],
+        type=_parameter,
+        metavar="NAME=VALUE",
+        help="change a parameter of the workload; two ends are written 3..7",
+    )
+    parser.add_argument(
+        "--subscriptions", type=at_least_one, default=100_000, metavar="N", help="(default: 100000)"
+    )
+    parser.add_argument("--events", type=at_least_one, default=100_000, metavar="N", help="(default: 100000)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="(default: 1)")
+    parser.add_argument(
+        "--layout",
+        choices=["json", "columns", "map"],
+        default="json",
+        help="how events lie: a column of JSON (default), a column for each attribute, or a column of maps",
+    )
+    parser.add_argument(
+        "--partitions", type=at_least_one, metavar="N", help="how many files (default: Spark's)"
+    )
+    parser.add_argument(
+        "--write", choices=FORMATS[:2], default="parquet", help="the format to write (default: parquet)"
+    )
+
+
+def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> int:
+    """Draw both tables."""
+    from tamis.spark.generating import generate_events, generate_subscriptions
+    from tamis.workloads.options import with_parameters
+
+    spec = with_parameters(_spec(arguments.preset), dict(arguments.parameters))
+    out, partitions = arguments.out.rstrip("/"), arguments.partitions
+    drawn = {
+        "subscriptions": lambda: generate_subscriptions(
+            spark, spec, arguments.subscriptions, seed=arguments.seed, partitions=partitions
+        ),
+        "events": lambda: generate_events(
+            spark, spec, arguments.events, seed=arguments.seed, partitions=partitions, layout=arguments.layout
+        ),
+    }
+    refuse_existing(out, arguments.overwrite)
+    for name, draw in drawn.items():
+        with steps.step("generate", f"drawing {name}") as note:
+            writer = draw().write.mode(mode_of(arguments.overwrite)).format(arguments.write)
+            writer.save(f"{out}/{name}")
+            note.text = f"{getattr(arguments, name):,} {name}: {out}/{name}"
+    return Exit.MATCHED
+
+
+def _spec(name: str) -> Spec:
+    from tamis.workloads import in_the_manner_of, manners, paper, papers
+
+    if name in manners():
+        return in_the_manner_of(name)
+    if name in papers():
+        return paper(name)
+    raise ValueError(f"preset is {name!r}; accepted is one of {', '.join([*papers(), *manners()])}")
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    """Read NAME=VALUE, for argparse."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, found {text!r}")
+    return name, value
