@@ -22,7 +22,8 @@ version exists once all of it is written, and is then in use."""
 _EXAMPLES = """examples:
   tamis spark build subscriptions index
   tamis spark build rules.csv index --on-error quarantine
-  tamis spark build subscriptions index --shards 8 --stats profile/sample --version monday --no-publish
+  tamis spark build subscriptions index --shards 8 --stats profile/sample
+  tamis spark build subscriptions index --version monday --no-publish
 """
 
 

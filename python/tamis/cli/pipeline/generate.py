@@ -11,7 +11,7 @@ from tamis.cli.pipeline.arguments import FORMATS, add_output, add_step
 from tamis.cli.pipeline.tables import mode_of, refuse_existing
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from tamis.cli.arguments import Commands
     from tamis.cli.pipeline.steps import Steps
@@ -69,20 +69,23 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
 
     spec = with_parameters(_spec(arguments.preset), dict(arguments.parameters))
     out, partitions = arguments.out.rstrip("/"), arguments.partitions
-    drawn = {
-        "subscriptions": lambda: generate_subscriptions(
-            spark, spec, arguments.subscriptions, seed=arguments.seed, partitions=partitions
-        ),
-        "events": lambda: generate_events(
-            spark, spec, arguments.events, seed=arguments.seed, partitions=partitions, layout=arguments.layout
-        ),
-    }
     refuse_existing(out, arguments.overwrite)
-    for name, draw in drawn.items():
-        with steps.step("generate", f"drawing {name}") as note:
-            writer = draw().write.mode(mode_of(arguments.overwrite)).format(arguments.write)
-            writer.save(f"{out}/{name}")
-            note.text = f"{getattr(arguments, name):,} {name}: {out}/{name}"
+
+    def write(table: DataFrame, name: str) -> None:
+        table.write.mode(mode_of(arguments.overwrite)).format(arguments.write).save(f"{out}/{name}")
+
+    with steps.step("generate", "drawing subscriptions") as note:
+        count = arguments.subscriptions
+        drawn = generate_subscriptions(spark, spec, count, seed=arguments.seed, partitions=partitions)
+        write(drawn, "subscriptions")
+        note.text = f"{count:,} subscriptions: {out}/subscriptions"
+    with steps.step("generate", "drawing events") as note:
+        count = arguments.events
+        drawn = generate_events(
+            spark, spec, count, seed=arguments.seed, partitions=partitions, layout=arguments.layout
+        )
+        write(drawn, "events")
+        note.text = f"{count:,} events: {out}/events"
     return Exit.MATCHED
 
 

@@ -115,7 +115,12 @@ def _json(rows: DataFrame, arguments: argparse.Namespace) -> Ingested:
 def _style(name: str) -> KeywordStyle:
     from tamis.spark.ingest import Frequency, Presence, Split
 
-    return {"presence": Presence, "frequency": Frequency, "split": Split}[name]()
+    styles: dict[str, KeywordStyle] = {
+        "presence": Presence(),
+        "frequency": Frequency(),
+        "split": Split(),
+    }
+    return styles[name]
 
 
 _KINDS = {
