@@ -13,9 +13,18 @@ if TYPE_CHECKING:
     from tamis.spark.building import build_index
     from tamis.spark.changing import apply_changes, compact
     from tamis.spark.explaining import explain
+    from tamis.spark.generating import generate_events, generate_subscriptions
     from tamis.spark.manifest import IndexRef
     from tamis.spark.matching import match
     from tamis.spark.matching_files import match_files
+    from tamis.spark.profiling import (
+        profile,
+        profile_events,
+        profile_subscriptions,
+        sample_events,
+        save_profile,
+        selectivities,
+    )
     from tamis.spark.session import local_session
     from tamis.spark.streaming import match_stream
     from tamis.spark.versions import open_index, publish, read_quarantine, vacuum
@@ -27,13 +36,21 @@ _HOMES = {
     "build_index": "building",
     "compact": "changing",
     "explain": "explaining",
+    "generate_events": "generating",
+    "generate_subscriptions": "generating",
     "local_session": "session",
     "match": "matching",
     "match_files": "matching_files",
     "match_stream": "streaming",
     "open_index": "versions",
+    "profile": "profiling",
+    "profile_events": "profiling",
+    "profile_subscriptions": "profiling",
     "publish": "versions",
     "read_quarantine": "versions",
+    "sample_events": "profiling",
+    "save_profile": "profiling",
+    "selectivities": "profiling",
     "vacuum": "versions",
 }
 
@@ -43,13 +60,21 @@ __all__ = [
     "build_index",
     "compact",
     "explain",
+    "generate_events",
+    "generate_subscriptions",
     "local_session",
     "match",
     "match_files",
     "match_stream",
     "open_index",
+    "profile",
+    "profile_events",
+    "profile_subscriptions",
     "publish",
     "read_quarantine",
+    "sample_events",
+    "save_profile",
+    "selectivities",
     "vacuum",
 ]
 
