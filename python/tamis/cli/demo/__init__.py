@@ -58,13 +58,14 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the pipeline."""
+    from tamis.cli.pipeline.running import short_errors
     from tamis.cli.pipeline.session import session
     from tamis.cli.pipeline.steps import Steps
 
     _refuse_existing(arguments.out)
     steps = Steps()
     steps.say("starting Spark", "dim")
-    with session(arguments.master) as spark:
+    with session(arguments.master) as spark, short_errors():
         from tamis.cli.demo.gathering import gather
         from tamis.cli.demo.pipeline import Pipeline
         from tamis.spark.report import write_page

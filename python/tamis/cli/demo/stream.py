@@ -81,7 +81,9 @@ def _changes(subscriptions: DataFrame) -> DataFrame:
         "id", F.lit(None).cast("string").alias("expression"), F.lit("delete").alias("op")
     )
     narrowed = subscriptions.where(place == 1).select(
-        "id", F.concat("expression", F.lit(" AND a0 >= 50")).alias("expression"), F.lit("upsert").alias("op")
+        "id",
+        F.concat("expression", F.lit(" AND a0 IS NOT NULL")).alias("expression"),
+        F.lit("upsert").alias("op"),
     )
     added = subscriptions.where(place == 2).select(
         (-F.col("id")).alias("id"), "expression", F.lit("upsert").alias("op")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tamis.cli.exits import CommandError
@@ -25,17 +26,27 @@ def run_step(arguments: argparse.Namespace) -> int:
         CommandError: Something about the arguments or the data is wrong.
     """
     work: Work = arguments.work
-    with session(arguments.master) as spark:
-        from pyspark.errors import PySparkException
+    with session(arguments.master) as spark, short_errors():
+        return work(spark, arguments, Steps())
 
-        try:
-            return work(spark, arguments, Steps())
-        except TamisError:
-            raise
-        except (ValueError, TypeError) as error:
-            raise CommandError(f"tamis: error: {error}") from error
-        except PySparkException as error:
-            raise CommandError(f"tamis: error: {reason_of(str(error))}") from error
+
+@contextmanager
+def short_errors() -> Iterator[None]:
+    """Turn what Spark and wrong arguments raise into errors of one line; errors of tamis are short already.
+
+    Raises:
+        CommandError: There was such an error.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except TamisError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise CommandError(f"tamis: error: {error}") from error
+    except PySparkException as error:
+        raise CommandError(f"tamis: error: {reason_of(str(error))}") from error
 
 
 def reason_of(message: str) -> str:
