@@ -76,16 +76,10 @@ def _feed(pipeline: Pipeline, incoming: Path, number: int) -> None:
 
 def _changes(subscriptions: DataFrame) -> DataFrame:
     """Of every hundred subscriptions, one goes, one asks for more than before, and one is added."""
-    place = F.pmod("id", F.lit(100))
-    gone = subscriptions.where(place == 0).select(
-        "id", F.lit(None).cast("string").alias("expression"), F.lit("delete").alias("op")
-    )
-    narrowed = subscriptions.where(place == 1).select(
-        "id",
-        F.concat("expression", F.lit(" AND a0 IS NOT NULL")).alias("expression"),
-        F.lit("upsert").alias("op"),
-    )
-    added = subscriptions.where(place == 2).select(
-        (-F.col("id")).alias("id"), "expression", F.lit("upsert").alias("op")
-    )
+    place, upsert = F.pmod("id", F.lit(100)), F.lit("upsert").alias("op")
+    nothing = F.lit(None).cast("string").alias("expression")
+    more = F.concat("expression", F.lit(" AND a0 IS NOT NULL")).alias("expression")
+    gone = subscriptions.where(place == 0).select("id", nothing, F.lit("delete").alias("op"))
+    narrowed = subscriptions.where(place == 1).select("id", more, upsert)
+    added = subscriptions.where(place == 2).select((-F.col("id")).alias("id"), "expression", upsert)
     return gone.unionByName(narrowed).unionByName(added)

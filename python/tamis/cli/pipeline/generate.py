@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tamis.cli.arguments import at_least_one
 from tamis.cli.exits import Exit
 from tamis.cli.pipeline.arguments import FORMATS, add_output, add_step
-from tamis.cli.pipeline.tables import mode_of, refuse_existing
+from tamis.cli.pipeline.tables import mode_of, place_of, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,7 +72,7 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
     refuse_existing(out, arguments.overwrite)
 
     def write(table: DataFrame, name: str) -> None:
-        table.write.mode(mode_of(arguments.overwrite)).format(arguments.write).save(f"{out}/{name}")
+        table.write.mode(mode_of(arguments.overwrite)).format(arguments.write).save(f"{place_of(out)}/{name}")
 
     with steps.step("generate", "drawing subscriptions") as note:
         count = arguments.subscriptions

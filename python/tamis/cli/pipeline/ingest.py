@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tamis.cli.exits import CommandError, Exit
 from tamis.cli.pipeline.arguments import add_output, add_step, add_table
-from tamis.cli.pipeline.tables import mode_of, read_table, refuse_existing
+from tamis.cli.pipeline.tables import mode_of, place_of, read_table, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,8 +70,10 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
         refuse_existing(place, arguments.overwrite)
     with steps.step("ingest", "checking every row") as note:
         rows = read_table(spark, arguments.input, arguments.format)
-        _KINDS[arguments.kind](rows, arguments).save(out, bad, mode=mode_of(arguments.overwrite))
-        good, refused = spark.read.parquet(out).count(), spark.read.parquet(bad).count()
+        _KINDS[arguments.kind](rows, arguments).save(
+            place_of(out), place_of(bad), mode=mode_of(arguments.overwrite)
+        )
+        good, refused = (spark.read.parquet(place_of(place)).count() for place in (out, bad))
         note.text = f"{good:,} good rows: {out}; {refused:,} bad rows with reasons: {bad}"
     return Exit.MATCHED
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tamis.cli.arguments import at_least_one
 from tamis.cli.exits import Exit
 from tamis.cli.pipeline.arguments import add_event_columns, add_output, add_step, add_table, event_columns
-from tamis.cli.pipeline.tables import mode_of, read_table, refuse_existing
+from tamis.cli.pipeline.tables import mode_of, place_of, read_table, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +67,7 @@ def _events(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) ->
     with steps.step("profile", "counting what events hold") as note:
         kept = save_profile(
             read_table(spark, arguments.input, arguments.format),
-            arguments.out,
+            place_of(arguments.out),
             rows=arguments.rows,
             seed=arguments.seed,
             mode=mode_of(arguments.overwrite),
@@ -90,7 +90,7 @@ def _subscriptions(spark: SparkSession, arguments: argparse.Namespace, steps: St
             sample=sample,
             **layout,
         )
-        found.write.mode(mode_of(arguments.overwrite)).parquet(arguments.out)
-        count = spark.read.parquet(arguments.out).count()
+        found.write.mode(mode_of(arguments.overwrite)).parquet(place_of(arguments.out))
+        count = spark.read.parquet(place_of(arguments.out)).count()
         note.text = f"{count:,} aspects of subscriptions: {arguments.out}"
     return Exit.MATCHED

@@ -15,7 +15,7 @@ from tamis.cli.pipeline.arguments import (
     answers,
     event_columns,
 )
-from tamis.cli.pipeline.tables import format_of, read_table
+from tamis.cli.pipeline.tables import format_of, place_of, read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,4 +89,4 @@ def _stream(spark: SparkSession, arguments: argparse.Namespace) -> DataFrame:
         reader = reader.option("maxFilesPerTrigger", arguments.files)
     if format == "csv":
         reader = reader.option("header", True)
-    return reader.format(format).load(arguments.events)
+    return reader.format(format).load(place_of(arguments.events))

@@ -21,8 +21,17 @@ def read_table(spark: SparkSession, path: str, format: str | None = None) -> Dat
     """
     format = format or format_of(path)
     if format == "csv":
-        return spark.read.csv(path, header=True, inferSchema=True)
-    return spark.read.format(format).load(path)
+        return spark.read.csv(place_of(path), header=True, inferSchema=True)
+    return spark.read.format(format).load(place_of(path))
+
+
+def place_of(path: str) -> str:
+    """Give a path that Spark takes as meant, whatever its working folder and its default filesystem are.
+
+    >>> place_of("hdfs://here/events/"), place_of("/data/events")
+    ('hdfs://here/events', 'file:///data/events')
+    """
+    return path.rstrip("/") if "://" in path else f"file://{Path(path).absolute()}"
 
 
 def format_of(path: str) -> str:
