@@ -196,7 +196,7 @@ def test_what_goes_wrong_is_said_in_a_line(run: Running, tmp_path: Path) -> None
     for arguments, said in (
         (["build", "missing.parquet", "index"], "missing.parquet: error: no such file or folder"),
         (["build", "rules.parquet", "index", "--expr-col", "rule"], "'rule'"),
-        (["build", "rules.parquet", "index", "--engine", "warp"], "'warp'"),
+        (["build", "rules.parquet", "index", "--engine", "warp"], 'unknown engine "warp"'),
         (["match", "events.parquet", "nowhere", "out"], "nowhere"),
         (["match", "events.parquet", "index", "out", "--event-id-col", "nr"], "'nr'"),
         (["generate", "out", "--preset", "songs"], "preset is 'songs'; accepted is one of ps-tree,"),
