@@ -56,7 +56,7 @@ class Measure:
             time.sleep(0.01)
 
 
-def test_two_workers_share_an_index(spark: SparkSession, tmp_path: Path) -> None:
+def test_two_workers_share_an_index(spark: SparkSession, tmp_path: Path, summary: list[str]) -> None:
     def rules(count: int) -> pa.Table:
         texts = [f"a{n % 40} = {n} and b{n % 7} between {n % 50} and {n % 50 + 30}" for n in range(count)]
         return pa.table({"id": pa.array(range(count)), "expression": texts})
@@ -69,5 +69,7 @@ def test_two_workers_share_an_index(spark: SparkSession, tmp_path: Path) -> None
     rows = spark.range(0, 2, 1, 2).mapInArrow(measure, "me bigint, grown bigint, found bigint").collect()
     assert len(rows) == 2 and all(row["found"] > 0 for row in rows)
     assert size > 10_000_000
+    grown = " and ".join(f"{row['grown'] / 1e6:.1f}" for row in rows)
+    summary.append(f"two workers: {grown} MB of private memory for an index of {size / 1e6:.1f} MB")
     for row in rows:
         assert row["grown"] < 0.2 * size, f"{row['grown']:,} bytes of an index of {size:,}"
