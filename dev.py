@@ -129,7 +129,7 @@ def ensure_java() -> None:
     if version is not None and version >= OLDEST_JAVA:
         return
     package = f"openjdk-{OLDEST_JAVA}-jre-headless"
-    say(f"Java {OLDEST_JAVA} or newer was not found. Nothing needs it today; the Spark parts to come will.")
+    say(f"Java {OLDEST_JAVA} or newer was not found. Spark, for the demo and for some tests, needs it.")
     prefix = administrator()
     if prefix is None:
         say(f"going on without Java; to have it, install {package} or its like")
@@ -189,7 +189,7 @@ def build(args: Sequence[str] = ()) -> None:
 
 
 def demo(args: Sequence[str] = ()) -> None:
-    """Run the guided tour: rules, events, matches, explanations."""
+    """Run the whole pipeline on Spark: a workload, an index, matches, a stream, a report."""
     build()
     step("tamis demo", [tool("tamis"), "demo", *args])
 

@@ -86,7 +86,7 @@ def test_wrong_columns_are_named(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1.5, "a")], "id double, expression string")
     with pytest.raises(TypeError, match="column 'id' is double; ids are strings or integers"):
         ingest.subscriptions(rows)
-    with pytest.raises(ValueError, match="there is no column 'rule'; there are 'id', 'expression'"):
+    with pytest.raises(ValueError, match="there is no column 'rule'; there are id, expression"):
         ingest.subscriptions(rows, "rule")
     with pytest.raises(ValueError, match="there is no column 'text'"):
         ingest.subscriptions(rows.withColumn("id", F.lit(1)), expr_col="text")

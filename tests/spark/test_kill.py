@@ -19,9 +19,9 @@ from tests.spark.workload import as_json, as_rules, events, plain_matches, subsc
 
 from tamis.spark import apply_changes, build_index
 
-FILES = 8
+FILES = 6
 # Each is a delta upon those before, and takes a while.
-MOST_VERSIONS = 8
+MOST_VERSIONS = 3
 EVENTS = events(FILES * 25)
 
 
@@ -35,15 +35,25 @@ class Run:
         self.fresh = subscriptions(500, seed + 1)
         build_index(spark.createDataFrame(as_rules(self.rules)), folder / "store", version="v0")
         (folder / "in").mkdir()
+        (folder / "held").mkdir()
         for number in range(FILES):
             some = EVENTS[number * 25 : number * 25 + 25]
-            pq.write_table(as_json(some), folder / f"in/{number:02}.parquet")
+            pq.write_table(as_json(some), folder / f"held/{number:02}.parquet")
+
+    def step(self) -> None:
+        """Once all files that are there are done, publish another version and let the next file come."""
+        if len(self.numbers("commits")) < FILES - len(self.held()):
+            time.sleep(0.002)
+            return
+        if self.numbers("commits") and len(self.states) <= MOST_VERSIONS:
+            self.change()
+        for path in self.held()[:1]:
+            path.rename(self.folder / "in" / path.name)
+
+    def held(self) -> list[Path]:
+        return sorted((self.folder / "held").iterdir())
 
     def change(self) -> None:
-        """Publish another version for each batch that was done, up to some number."""
-        if len(self.states) > min(len(self.numbers("commits")), MOST_VERSIONS):
-            time.sleep(0.02)
-            return
         rows: list[tuple[Any, ...]] = []
         for id in self.draw.sample(range(120), 12):
             if self.draw.random() < 0.5:
@@ -67,20 +77,18 @@ class Run:
         return {int(path.stem) for path in found if path.stem.isdigit()}
 
     def wait_within_a_batch(self, process: subprocess.Popen[bytes], batches: int) -> None:
-        """Change subscriptions until so many batches are done and another is under way."""
-        while len(self.numbers("commits")) < batches:
+        """Go on until so many batches are done and another is under way."""
+        while len(done := self.numbers("commits")) < batches or not self.numbers("pins") - done:
             assert process.poll() is None, self.log()
-            self.change()
-        while not self.numbers("pins") - self.numbers("commits"):
-            assert process.poll() is None, self.log()
-            time.sleep(0.002)
+            assert len(done) < FILES, "no batch was seen under way"
+            self.step()
 
     def finish(self, master: str) -> None:
+        for path in self.held():
+            path.rename(self.folder / "in" / path.name)
         process = self.start(master, "available")
         try:
-            while process.poll() is None:
-                self.change()
-            assert process.returncode == 0, self.log()
+            assert process.wait() == 0, self.log()
         finally:
             processes.kill(process)
 
@@ -123,7 +131,7 @@ def test_a_driver_that_is_killed_twice(run: Run) -> None:
 
 
 def test_an_executor_that_is_killed(run: Run) -> None:
-    process = run.start("local-cluster[2,1,1024]", "available")
+    process = run.start("local-cluster[2,1,1024]", "forever")
     try:
         run.wait_within_a_batch(process, 1)
         executors = [
@@ -131,9 +139,9 @@ def test_an_executor_that_is_killed(run: Run) -> None:
         ]
         assert len(executors) == 2
         os.kill(executors[0], signal.SIGKILL)
-        while process.poll() is None:
-            run.change()
-        assert process.returncode == 0, run.log()
+        while len(run.numbers("commits")) < FILES:
+            assert process.poll() is None, run.log()
+            run.step()
     finally:
         processes.kill(process)
         processes.remove_work_folders(run.folder / "log")
