@@ -18,7 +18,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -86,6 +88,25 @@ def step(title: str, command: Sequence[str]) -> None:
     if code:
         shown = shlex.join(command)
         fail(f"step failed with exit code {code}: {title}\n        command: {shown}", code)
+
+
+@contextmanager
+def beside(title: str, command: Sequence[str]) -> Iterator[None]:
+    """Run a step while others run; what it says is shown when they are done."""
+    say(f"{title} (beside the next steps)")
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
+        try:
+            yield
+            process.wait()
+        finally:
+            process.kill()
+            say(f"{title}: what they said")
+            log.seek(0)
+            sys.stdout.buffer.write(log.read())
+            sys.stdout.flush()
+    if code := process.returncode:
+        fail(f"step failed with exit code {code}: {title}\n        command: {shlex.join(command)}")
 
 
 def tool(name: str) -> str:
@@ -198,8 +219,15 @@ def test(args: Sequence[str] = ()) -> None:
     """Run the Rust and the Python tests (arguments go to pytest)."""
     build()
     say(f"random tests: seed {seed()}; TAMIS_SEED={seed()} repeats this run")
-    step("Rust tests", ["cargo", "test", "--workspace", "--locked"])
-    step("Python tests", [tool("python"), "-m", "pytest", *args])
+    rust, python = ["cargo", "test", "--workspace", "--locked"], [tool("python"), "-m", "pytest"]
+    if args:
+        step("Rust tests", rust)
+        step("Python tests", [*python, *args])
+        return
+    # Spark mostly waits for Spark.
+    with beside("Spark tests", [*python, "tests/spark"]):
+        step("Rust tests", rust)
+        step("Python tests", [*python, "--ignore=tests/spark"])
 
 
 def lint(args: Sequence[str] = ()) -> None:
@@ -236,7 +264,8 @@ def check(args: Sequence[str] = ()) -> None:
     lint()
     licenses()
     test()
-    demo()
+    with tempfile.TemporaryDirectory() as folder:
+        demo(["--out", str(Path(folder) / "demo")])
     say("all checks passed")
 
 

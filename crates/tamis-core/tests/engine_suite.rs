@@ -237,7 +237,7 @@ fn long_histories() {
         for missing in [Missing::Unknown, Missing::False] {
             let mut draw = Draw::new(seed);
             let mut checked = Checked::new(engine.name, missing);
-            for round in 0..8_000 {
+            for round in 0..4_000 {
                 checked.apply(&draw.one(&step));
                 if round % 100 == 0 {
                     checked.check_contents();
@@ -297,7 +297,7 @@ fn options_change_no_answer() {
         let missing = if at % 3 == 0 { Missing::False } else { Missing::Unknown };
         let mut draw = Draw::new(seed.wrapping_add(at as u64));
         let mut checked = Checked::with_options(engine, options, missing);
-        for round in 0..1_500 {
+        for round in 0..1_000 {
             checked.apply(&draw.one(&step));
             if round % 10 == 0 {
                 checked.check_contents();
