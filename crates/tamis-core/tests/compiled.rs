@@ -263,9 +263,9 @@ impl Workload {
         println!("TAMIS_SEED={seed}");
         let mut draw = Draw::new(seed);
         let texts: Vec<String> = (0..expressions).map(|_| self.expression(&mut draw)).collect();
-        let events: Vec<GivenEvent> = (0..300).map(|_| self.event(&mut draw)).collect();
+        let events: Vec<GivenEvent> = (0..600).map(|_| self.event(&mut draw)).collect();
         let indexes = compare(name, &texts, &events, missing);
-        let together = if self.asked { 0 } else { 300 };
+        let together = if self.asked { 0 } else { 600 };
         assert_eq!(figure(&indexes[1], "events_together"), together, "{name}");
         assert_eq!(figure(&indexes[0], "events_together"), 0, "{name}");
         indexes
@@ -314,7 +314,7 @@ fn long_lists_are_grouped() {
         format!("s0 = 'w{}' and n0 between {low} and {} and {more}", draw.below(30), low + 15)
     };
     let texts: Vec<String> = (0..9_000).map(|_| text(&mut draw)).collect();
-    let events: Vec<GivenEvent> = (0..300).map(|_| workload.event(&mut draw)).collect();
+    let events: Vec<GivenEvent> = (0..600).map(|_| workload.event(&mut draw)).collect();
     for index in compare("grouped", &texts, &events, Missing::Unknown) {
         assert!(figure(&index, "groups") > 0);
     }
@@ -344,7 +344,7 @@ fn everything_the_language_has() {
     for missing in BOTH {
         let mut draw = Draw::new(seed());
         let texts: Vec<String> = (0..1_500).map(|_| draw.one(&expression()).to_string()).collect();
-        let events: Vec<GivenEvent> = (0..300).map(|_| draw.one(&event())).collect();
+        let events: Vec<GivenEvent> = (0..600).map(|_| draw.one(&event())).collect();
         compare("language", &texts, &events, missing);
     }
 }
@@ -379,9 +379,50 @@ fn more_spaces_than_a_word_holds() {
             ("list".into(), Given::List((0..draw.below(4)).map(|_| near(draw)).collect())),
         ]
     };
-    let events: Vec<GivenEvent> = (0..280).map(|_| event(&mut draw)).collect();
+    let events: Vec<GivenEvent> = (0..600).map(|_| event(&mut draw)).collect();
     let indexes = compare("large", &texts, &events, Missing::Unknown);
-    assert_eq!(figure(&indexes[1], "events_together"), 280);
+    assert_eq!(figure(&indexes[1], "events_together"), 600);
+}
+
+/// As many spaces as a byte tells apart, some fewer and some more: tests that end there, that go round, and beyond.
+#[test]
+fn as_many_spaces_as_a_byte_holds() {
+    for values in [120, 126, 127, 128, 130, 260] {
+        let mut draw = Draw::new(seed());
+        // Of the numbers from 0 on, each is a space, and what lies between two of them is another one.
+        let mut texts: Vec<String> = (0..values).map(|n| format!("a = {n} or b = {n} or c = {n}")).collect();
+        let predicate = |draw: &mut Draw, attribute: &str| {
+            let (low, more) = (draw.below(values + 2), draw.below(values / 2));
+            match draw.below(5) {
+                0 => format!("{attribute} = {low}"),
+                1 => format!("{attribute} != {low}"),
+                2 => format!("{attribute} >= {low}"),
+                3 => format!("{attribute} not between {low} and {}", low + more),
+                _ => format!("{attribute} between {low} and {}", low + more),
+            }
+        };
+        for _ in 0..3_000 {
+            let both: Vec<String> = (0..2 + draw.below(5))
+                .map(|_| {
+                    let of = pick(&mut draw, &["a", "b", "c", "d"]);
+                    predicate(&mut draw, of)
+                })
+                .collect();
+            texts.push(both.join(" and "));
+        }
+        let value = |draw: &mut Draw| match draw.below(3) {
+            0 => Given::Float(draw.below(values + 3) as f64 - 0.5),
+            _ => Given::Int(draw.below(values + 3) as i64),
+        };
+        let event = |draw: &mut Draw| -> GivenEvent {
+            let names = ["a", "b", "c", "d"].into_iter().filter(|_| draw.below(3) > 0).collect::<Vec<_>>();
+            names.into_iter().map(|name| (name.into(), value(draw))).collect()
+        };
+        let events: Vec<GivenEvent> = (0..600).map(|_| event(&mut draw)).collect();
+        for missing in BOTH {
+            compare(&format!("{values} values"), &texts, &events, missing);
+        }
+    }
 }
 
 /// Entries of the table that come with programs: more than a test in four bytes can refer to.
@@ -407,7 +448,7 @@ fn several_elements_match_once() {
         |numbers: &[i64]| vec![("l".into(), Given::List(numbers.iter().map(|n| Given::Int(*n)).collect()))];
     let events: Vec<GivenEvent> =
         [&[1, 3, 5][..], &[2, 4], &[1, 1, 9, 12], &[]].iter().map(|numbers| list(numbers)).collect();
-    let events: Vec<GivenEvent> = events.iter().cycle().take(300).cloned().collect();
+    let events: Vec<GivenEvent> = events.iter().cycle().take(600).cloned().collect();
     compare("elements", &texts.map(str::to_owned), &events, Missing::Unknown);
 }
 
@@ -416,7 +457,7 @@ fn several_elements_match_once() {
 fn missing_elements_are_elements() {
     let texts = ["any(l) != 3", "a = 1 and any(l) not in (1, 2)", "a = 1 or not all(m) = 1"];
     let lists = [vec![Given::Missing], vec![Given::Int(3), Given::Missing], vec![Given::Int(3)], vec![]];
-    let events: Vec<GivenEvent> = (0..300)
+    let events: Vec<GivenEvent> = (0..600)
         .map(|n| {
             let list = Given::List(lists[n % 4].clone());
             vec![("l".into(), list.clone()), ("m".into(), list), ("a".into(), Given::Int(n as i64 % 3))]

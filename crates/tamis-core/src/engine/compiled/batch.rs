@@ -1,12 +1,14 @@
 //! Many events at once.
 //!
-//! Up to 256 events are located together and walk through the arena side by side, so that each list and table is read
-//! once for all of them. What few events look at, they look at one after another, as single events do. Where many meet,
-//! there is one bit for each ([`masks`](super::masks)): a conjunction is the AND of masks, and an empty mask ends it.
+//! Up to 512 events are located together and walk through the arena side by side, so that each list and table is read
+//! once for all of them. Those who look into a table form companies of 64, with one bit for each, and compare their keys
+//! at once ([`company`](super::company)); after that each goes on by itself, as after a list. Where very many meet, they
+//! go on together to the end: a conjunction is the AND of masks, and an empty one ends it ([`masks`](super::masks)).
 //!
 //! That pays where events come by the same places: with few dimensions. Where they have little in common, one after
 //! another is faster: [`paths`](super::paths) chooses.
 
+use super::company::{self, Company};
 use super::evaluating::{Events, MemoEvent};
 use super::lanes::{BLOCK, Lane};
 use super::layout::{ODD, nodes_of_level};
@@ -53,6 +55,7 @@ pub(super) struct BatchScratch {
     events: Vec<Located>,
     memos: Vec<MemoEvent>,
     ranking: Ranking,
+    company: Company,
     /// By event.
     found: Vec<Vec<u32>>,
 }
@@ -85,10 +88,11 @@ impl View<'_> {
         found: &mut Batch,
     ) {
         let mut batch = std::mem::take(&mut scratch.batch);
-        let CompiledScratch { patterns, walk, seen, .. } = scratch;
+        let CompiledScratch { shorts, patterns, walk, seen, .. } = scratch;
         let count = range.len();
         batch.events.resize_with(batch.events.len().max(count), Located::default);
         batch.found.resize_with(batch.found.len().max(count), Vec::new);
+        shorts.begin(count, self.dimensions.len());
         batch.ranking.clear();
         batch.memos.clear();
         for (number, row) in (0_u32..).zip(range) {
@@ -96,41 +100,49 @@ impl View<'_> {
             let located = &mut batch.events[number as usize];
             located.locate_values(&self.spaces, self.elements, &event, self.attributes);
             self.textuals.find(&event, located, patterns);
+            shorts.set(number as usize, located);
             batch.ranking.add(number, located.present());
             batch.memos.push(walk.memos.begin(self.memos));
         }
         batch.ranking.rank(self);
-        let BatchScratch { events: located, memos, ranking, found: by_event, .. } = &mut batch;
+        let BatchScratch { events: located, memos, ranking, company, found: by_event, .. } = &mut batch;
+        let located = &located[..count];
         let masks = Masks { view: self, ranking, all: first(count) };
-        let events = Events { view: self, located, event: None, memos };
-        let mut together = Together { masks, events, walk, found: by_event };
+        let events = Events { view: self, located, shorts, event: None, memos };
+        let mut together = Together { masks, events, walk, company, found: by_event };
         if self.format.is_wide() {
             together.all::<true>()
         } else {
             together.all::<false>()
         }
-        for (of_event, located) in batch.found.iter_mut().zip(&mut batch.events).take(count) {
+        let events = batch.found.iter_mut().zip(&mut batch.events).take(count);
+        for (number, (of_event, located)) in events.enumerate() {
             let start = found.subs.len();
             found.subs.append(of_event);
             if self.repeats {
                 seen.once(self.len, &mut found.subs, start);
             }
             found.ends.push(found.subs.len());
+            shorts.clear(number, located);
             located.clear();
         }
         scratch.batch = batch;
     }
 }
 
-/// So many events look into a list, or a table, one after another; more do it together.
-const FEW_IN_LIST: u32 = 3;
-const FEW_IN_TABLE: u32 = 128;
+/// So many events look into a list or a table one after another.
+const FEW_IN_LIST: u32 = 16;
+const FEW_IN_TABLE: u32 = 2;
+
+/// More than so many that look into a table go on together to the end.
+const MANY_IN_TABLE: u32 = 128;
 
 /// The way of many events through the arena.
 struct Together<'t, 'a> {
     masks: Masks<'t, 'a>,
     events: Events<'t, 'a>,
     walk: &'t mut Walk,
+    company: &'t mut Company,
     found: &'t mut [Vec<u32>],
 }
 
@@ -177,6 +189,7 @@ impl Together<'_, '_> {
                 }
             }
         }
+        self.walk.read_rows::<WIDE>(self.events, self.found);
     }
 
     fn list<const WIDE: bool>(&mut self, at: usize, here: Mask) {
@@ -184,10 +197,9 @@ impl Together<'_, '_> {
         let Some(list) = List::read(arena, at, size::<WIDE>()) else { return };
         if count(here) <= FEW_IN_LIST {
             for event in members(here) {
-                let tests = self.events.tests(event);
-                self.walk.list::<WIDE>(tests, &list, event as u32, &mut self.found[event]);
+                self.walk.list::<WIDE>(self.events, &list, event as u32, &mut self.found[event]);
             }
-            self.walk.read_rows::<WIDE>(self.events, self.found);
+            self.walk.read_many_rows::<WIDE>(self.events, self.found);
         } else {
             list.decided.iter().for_each(|target| self.report(*target, here));
             for entry in 0..list.flat {
@@ -213,17 +225,33 @@ impl Together<'_, '_> {
         second: Option<(u32, Ranked)>,
         here: Mask,
     ) {
-        let few = count(here);
-        if few > FEW_IN_TABLE || first.0 as usize >= self.masks.view.attributes {
+        let (view, here_are) = (self.masks.view, count(here));
+        if here_are > MANY_IN_TABLE || first.0 as usize >= view.attributes {
             return self.table_together::<WIDE>(at, first.1, second.map(|(_, ranked)| ranked), here);
         }
-        for event in members(here) {
-            let space = |dimension: u32| self.events.located[event].spaces().of(dimension);
-            let second = second.map_or(0, |(dimension, _)| space(dimension));
-            let spaces = (space(first.0), second);
-            self.walk.table(self.masks.view, at, spaces, event as u32, &mut self.found[event]);
+        let Some(table) = Table::read(view.arena, at) else { return };
+        let second = second.map(|(dimension, _)| dimension);
+        let located = self.events.located;
+        let spaces = |event: usize| {
+            let space = |dimension: u32| located[event].spaces().of(dimension);
+            (space(first.0), second.map_or(0, space))
+        };
+        if here_are <= FEW_IN_TABLE || table.lane != Lane::One || table.rows.same == 0 {
+            for event in members(here) {
+                self.walk.table(view, at, spaces(event), event as u32, &mut self.found[event]);
+            }
+        } else {
+            let mut events = members(here);
+            for _ in 0..here_are.div_ceil(company::MOST as u32) {
+                let count = |dimension: u32| view.spaces.count(dimension);
+                self.company.begin(count(first.0), second.map_or(0, count));
+                for event in events.by_ref().take(company::MOST) {
+                    self.company.join(&table, spaces(event), event as u32);
+                }
+                self.company.compare(view.arena, &table, &mut self.walk.rows, self.found);
+            }
         }
-        self.walk.read_rows::<WIDE>(self.events, self.found);
+        self.walk.read_many_rows::<WIDE>(self.events, self.found);
     }
 
     fn table_together<const WIDE: bool>(
@@ -271,7 +299,8 @@ impl Together<'_, '_> {
         let row = &view.arena[start..end];
         let mut at = 1;
         let filler = Format::always(view.dimensions.len());
-        while at < row.len() && (WIDE || row[at] != filler) {
+        // Behind the first test, fillers are followed by nothing else.
+        while at < row.len() && (WIDE || at == 1 || row[at] != filler) {
             left = self.masks.word(format::<WIDE>(), load::<WIDE>(row, at), left);
             if is_empty(left) {
                 return;

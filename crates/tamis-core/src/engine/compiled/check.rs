@@ -6,7 +6,7 @@ use super::lanes::BLOCK;
 use super::layout::{ODD, nodes_of_level};
 use super::records::{List, RowStarts, Table};
 use super::view::View;
-use super::words::Format;
+use super::words::{Format, is_complex};
 
 /// A row and how an event comes to it.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
         &self,
         rows: &RowStarts,
         entry: usize,
-        first: Option<&[u32]>,
+        apart: Option<&[u32]>,
         known: Known<'_>,
         through: Through,
     ) -> Result<Found, String> {
@@ -135,14 +135,18 @@ impl Reader<'_, '_> {
         let filler = [Format::always(self.view.dimensions.len())];
         let words = words.chunks_exact(self.view.format.size());
         let tests = |words: &mut dyn Iterator<Item = &[u32]>| -> Result<Vec<Check>, String> {
-            words.take_while(|word| **word != filler).map(|word| self.test(word)).collect()
+            words.filter(|word| **word != filler).map(|word| self.test(word)).collect()
         };
         let behind = tests(&mut words.clone())?;
         let complex = behind.iter().any(|test| matches!(test, Check::Complex(_)));
         if (rows.same > 1 && complex) != (target & ODD != 0) {
             return Err("compiled: a row with complex tests is not marked, or one without is".into());
         }
-        let tests = tests(&mut first.into_iter().chain(words))?;
+        let first = apart.or(words.clone().next().filter(|_| rows.same > 1));
+        if !self.view.format.is_wide() && first.is_some_and(|word| is_complex(word[0])) {
+            return Err("compiled: the first test of a row is a complex one".into());
+        }
+        let tests = tests(&mut apart.into_iter().chain(words))?;
         Ok(Found { target: target & !ODD, known: known.to_vec(), tests, through })
     }
 

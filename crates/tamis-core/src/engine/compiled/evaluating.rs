@@ -2,6 +2,7 @@
 
 use super::conditions::{Check, Complex, UNSHARED};
 use super::located::Located;
+use super::shorts::Shorts;
 use super::view::View;
 use super::words::Format;
 use crate::event::Event;
@@ -21,6 +22,7 @@ pub(super) struct Tests<'t, 'a> {
 pub(super) struct Events<'t, 'a> {
     pub view: &'t View<'a>,
     pub located: &'t [Located],
+    pub shorts: &'t Shorts,
     /// The event if it is one, or `None` if no test asks for it.
     pub event: Option<&'t Event<'t>>,
     pub memos: &'t [MemoEvent],

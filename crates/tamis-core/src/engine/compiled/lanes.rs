@@ -4,7 +4,7 @@
 //! four bytes, whichever the number of spaces needs. Sixteen comparisons are a handful of vector instructions, which
 //! every 64-bit processor of the x86 family has; elsewhere a plain loop does the same.
 
-use super::words::COMPLEX;
+use super::words::DISTANCE;
 
 /// How many intervals a block has.
 pub(super) const BLOCK: usize = 16;
@@ -106,7 +106,7 @@ fn word(bytes: [u8; 4]) -> u32 {
     reason = "vector instructions count as unsafe; these are part of every x86-64 processor"
 )]
 mod vector {
-    use super::COMPLEX;
+    use super::DISTANCE;
     use std::arch::x86_64::*;
 
     #[inline(always)]
@@ -159,29 +159,31 @@ mod vector {
         let (first, second) = (load(words, 0), load(words, 4));
         // SAFETY: as above.
         unsafe {
-            let zero = _mm_setzero_si128();
-            // The lower half of each word: low space and how far up. And its lowest upper bit, sixteen times.
+            // The lower half of each word: first space and how far up.
             let lower = |words| _mm_srai_epi32::<16>(_mm_slli_epi32::<16>(words));
             let intervals = _mm_packs_epi32(lower(first), lower(second));
-            let bit = |words| _mm_srai_epi32::<31>(_mm_slli_epi32::<15>(words));
-            let outside = _mm_packs_epi32(bit(first), bit(second));
-            let up = _mm_sub_epi16(spaces, _mm_srli_epi16::<8>(intervals));
-            let beyond = _mm_subs_epu16(up, _mm_and_si128(intervals, _mm_set1_epi16(0xff)));
-            let inside = _mm_cmpeq_epi16(beyond, zero);
-            let missing = _mm_and_si128(outside, _mm_cmpeq_epi16(spaces, zero));
-            let holding = _mm_andnot_si128(missing, _mm_xor_si128(inside, outside));
-            _mm_movemask_epi8(_mm_packs_epi16(holding, zero)) as u32
+            let far = _mm_sub_epi16(spaces, _mm_srli_epi16::<8>(intervals));
+            let far = _mm_and_si128(far, _mm_set1_epi16(DISTANCE as i16));
+            let beyond = _mm_subs_epu16(far, _mm_and_si128(intervals, _mm_set1_epi16(0xff)));
+            let zero = _mm_setzero_si128();
+            _mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(beyond, zero), zero)) as u32
         }
     }
 
+    /// As [`eight_holding`], for four.
     #[inline(always)]
-    pub fn eight_complex(words: &[u32; 8]) -> u32 {
+    pub fn four_holding(words: &[u32; 4], spaces: [u16; 4]) -> u32 {
+        let words = load(words, 0);
         // SAFETY: as above.
         unsafe {
-            let mark = _mm_set1_epi32(COMPLEX as i32);
-            let complex = |words| _mm_cmpeq_epi32(_mm_srli_epi32::<17>(words), mark);
-            let complex = _mm_packs_epi32(complex(load(words, 0)), complex(load(words, 4)));
-            _mm_movemask_epi8(_mm_packs_epi16(complex, _mm_setzero_si128())) as u32
+            let [a, b, c, d] = spaces.map(i32::from);
+            let spaces = _mm_insert_epi16::<2>(_mm_cvtsi32_si128(a), b);
+            let spaces = _mm_insert_epi16::<6>(_mm_insert_epi16::<4>(spaces, c), d);
+            let byte = _mm_set1_epi32(0xff);
+            let far = _mm_sub_epi32(spaces, _mm_and_si128(_mm_srli_epi32::<8>(words), byte));
+            let far = _mm_and_si128(far, _mm_set1_epi32(i32::from(DISTANCE)));
+            let beyond = _mm_subs_epu16(far, _mm_and_si128(words, byte));
+            _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(beyond, _mm_setzero_si128()))) as u32
         }
     }
 
@@ -208,11 +210,11 @@ mod vector {
 #[cfg(target_arch = "x86_64")]
 use vector::{bytes_containing, halves_containing, words_containing};
 #[cfg(target_arch = "x86_64")]
-pub(super) use vector::{eight_complex, eight_holding, prefetch};
+pub(super) use vector::{eight_holding, four_holding, prefetch};
 
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "elsewhere, and for comparison in the test"))]
 mod plain {
-    use super::{BLOCK, COMPLEX, Lane};
+    use super::{BLOCK, DISTANCE, Lane};
 
     fn containing(lane: Lane, block: &[u32], value: u32) -> u32 {
         (0..BLOCK).fold(0, |bits, at| {
@@ -223,17 +225,16 @@ mod plain {
 
     pub fn prefetch(_words: &[u32], _at: usize) {}
 
-    pub fn eight_holding(words: &[u32; 8], spaces: [u16; 8]) -> u32 {
-        (0..8).fold(0, |bits, at| {
-            let (word, space) = (words[at], u32::from(spaces[at]));
-            let inside = space.wrapping_sub(word >> 8 & 0xff) <= word & 0xff;
-            let holds = if word & 1 << 16 == 0 { inside } else { !inside && space != 0 };
-            bits | u32::from(holds) << at
-        })
+    fn holds(word: u32, space: u16) -> bool {
+        space.wrapping_sub(word as u16 >> 8) & DISTANCE <= word as u16 & 0xff
     }
 
-    pub fn eight_complex(words: &[u32; 8]) -> u32 {
-        (0..8).fold(0, |bits, at| bits | u32::from(words[at] >> 17 == COMPLEX) << at)
+    pub fn eight_holding(words: &[u32; 8], spaces: [u16; 8]) -> u32 {
+        (0..8).fold(0, |bits, at| bits | u32::from(holds(words[at], spaces[at])) << at)
+    }
+
+    pub fn four_holding(words: &[u32; 4], spaces: [u16; 4]) -> u32 {
+        (0..4).fold(0, |bits, at| bits | u32::from(holds(words[at], spaces[at])) << at)
     }
 
     pub fn bytes_containing(block: &[u32], value: u8) -> u32 {
@@ -252,30 +253,26 @@ mod plain {
 #[cfg(not(target_arch = "x86_64"))]
 use plain::{bytes_containing, halves_containing, words_containing};
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use plain::{eight_complex, eight_holding, prefetch};
+pub(super) use plain::{eight_holding, four_holding, prefetch};
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::Short;
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
-        /// Tests as `words` writes them, and spaces around their ends.
+        /// All the ways to test, with every test and every space.
         #[test]
-        fn eight_tests_at_once(
-            tests in prop::array::uniform8((0_u32..256, 0_u32..256, any::<bool>(), -2_i64..300, any::<bool>())),
-            far in any::<u16>(),
+        fn several_tests_at_once(
+            tests in prop::array::uniform8((any::<u16>(), prop_oneof![Just(0), 1_u32..300, any::<u32>()])),
+            dimension in any::<u16>(),
         ) {
-            let words = tests.map(|(low, width, outside, _, _)| {
-                u32::from(outside) << 16 | low << 8 | width.min(255 - low)
-            });
-            let mut spaces = tests.map(|(low, _, _, past, missing)| {
-                if missing { 0 } else { (i64::from(low) + past).max(0) as u16 }
-            });
-            spaces[0] = far;
+            let words = tests.map(|(interval, _)| u32::from(dimension) << 16 | u32::from(interval));
+            let spaces = tests.map(|(_, space)| Short::new(space).0);
             prop_assert_eq!(eight_holding(&words, spaces), plain::eight_holding(&words, spaces));
-            let words = tests.map(|(low, _, _, _, complex)| (COMPLEX - u32::from(!complex)) << 17 | low);
-            prop_assert_eq!(eight_complex(&words), plain::eight_complex(&words));
+            let ([words @ .., _, _, _, _], [spaces @ .., _, _, _, _]) = (words, spaces);
+            prop_assert_eq!(four_holding(&words, spaces), plain::four_holding(&words, spaces));
         }
 
         #[test]

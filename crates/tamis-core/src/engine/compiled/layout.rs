@@ -66,6 +66,15 @@ const LONG_LIST: usize = 96;
 /// And of so many members.
 const GROUP: usize = 8;
 
+/// Where the first tests of rows are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Firsts {
+    /// In front of all rows.
+    Apart,
+    /// In the rows.
+    Within,
+}
+
 /// How row starts are kept.
 pub(super) const SAME_LENGTH: u32 = 0;
 pub(super) const SHORT_STARTS: u32 = 1;
@@ -104,6 +113,8 @@ struct Entry {
     /// Its tests in `Writer::tests`, without those that are met.
     start: u32,
     len: u32,
+    /// So many of them are not complex; these come first. Of tests in eight bytes it is all the same.
+    plain: u32,
 }
 
 pub(super) struct Writer<'w> {
@@ -213,12 +224,12 @@ fn choose_format(
     complex: usize,
 ) -> Format {
     let narrow = Format::Narrow;
-    if !narrow.holds(conditions.spaces.len() as u32, 0) {
+    if !narrow.holds_dimensions(conditions.spaces.len()) {
         return Format::Wide;
     }
     let too_large =
         |part: &Part, format: Format| match part.either().map(|id| conditions.conditions[id].check) {
-            Ok(Check::Interval { dimension, high, .. }) => !format.holds(dimension, high),
+            Ok(Check::Interval { dimension, low, high, .. }) => !format.holds(dimension, low, high),
             _ => false,
         };
     let (mut tests, mut through_table) = (0_usize, 0_usize);
@@ -271,7 +282,9 @@ impl Writer<'_> {
 
     fn encode(&mut self, check: Check, format: Format) -> u64 {
         match (check, as_complex(check)) {
-            (Check::Interval { dimension, high, .. }, Some(entry)) if !format.holds(dimension, high) => {
+            (Check::Interval { dimension, low, high, .. }, Some(entry))
+                if !format.holds(dimension, low, high) =>
+            {
                 self.layout.complex.push(entry);
                 format.encode(Check::Complex(self.layout.complex.len() as u32 - 1))
             }
@@ -299,7 +312,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Entries with the tests that are left, the least likely first.
+    /// Entries with the tests that are left, the least likely first; behind them, of those in four bytes, the complex ones.
     fn gather(&mut self, placement: &Placement, placed: &[Placed]) {
         self.entries.clear();
         self.tests.clear();
@@ -312,12 +325,26 @@ impl Writer<'_> {
             self.tests.extend(parts.filter(|part| !met(part)));
             let share = |part: &Part| part.either().map_or(2.0, |id| self.conditions[id].share);
             self.tests[start..].sort_by(|a, b| share(a).total_cmp(&share(b)));
+            let plain = self.complex_last(start);
             // Several elements of a list may come by, each by itself.
             let many_valued = placement.home(one).is_some_and(|home| self.conditions[home].many_valued);
             let target = self.alternatives.target(alternative) | if many_valued { REPEATED } else { 0 };
             let len = (self.tests.len() - start) as u32;
-            self.entries.push(Entry { target, keys, start: start as u32, len });
+            self.entries.push(Entry { target, keys, start: start as u32, len, plain });
         }
+    }
+
+    /// Puts the complex ones of the tests from `start` on behind the others; returns how many others there are.
+    fn complex_last(&mut self, start: usize) -> u32 {
+        let mut plain = start;
+        for at in start..self.tests.len() {
+            let word = self.word(self.tests[at]);
+            if self.layout.format.is_wide() || !is_complex(word as u32) {
+                self.tests[plain..=at].rotate_right(1);
+                plain += 1;
+            }
+        }
+        (plain - start) as u32
     }
 
     fn tests_of(&self, entry: &Entry) -> std::ops::Range<usize> {
@@ -331,15 +358,20 @@ impl Writer<'_> {
     }
 
     /// Rows and where they begin; returns how the starts are kept, and the length if it is the same.
-    fn rows(&mut self, entries: &[Entry], skipped: usize) -> (u32, usize) {
-        let size = self.layout.format.size();
-        let length = |entry: &Entry| 1 + (entry.len as usize).saturating_sub(skipped) * size;
+    fn rows(&mut self, entries: &[Entry], firsts: Firsts) -> (u32, usize) {
+        let (format, size) = (self.layout.format, self.layout.format.size());
+        let skipped = |entry: &Entry| u32::from(firsts == Firsts::Apart).min(entry.plain);
+        let filled = |entry: &Entry| {
+            format == Format::Narrow && entry.plain == skipped(entry) && entry.len > entry.plain
+        };
+        let length =
+            |entry: &Entry| 1 + usize::from(filled(entry)) + (entry.len - skipped(entry)) as usize * size;
         let longest = entries.iter().map(length).max().unwrap_or(1);
         let total: usize = entries.iter().map(length).sum();
-        let same = match (longest, self.layout.format) {
+        let same = match (longest, format) {
             // Behind a first test there is always another one.
-            (1, Format::Narrow) => 1 + skipped,
-            (1, Format::Wide) => 1,
+            (1, Format::Narrow) if firsts == Firsts::Apart => 2,
+            (1, _) => 1,
             (0..=ROW, Format::Narrow) => longest,
             _ => 0,
         };
@@ -368,11 +400,11 @@ impl Writer<'_> {
         for entry in entries {
             let start = self.layout.arena.len();
             self.layout.arena.push(entry.target);
-            for at in self.tests_of(entry).skip(skipped) {
+            self.layout.arena.extend(filled(entry).then_some(always));
+            for at in self.tests_of(entry).skip(skipped(entry) as usize) {
                 self.push_word(self.tests[at]);
             }
-            let filled = length(entry);
-            self.layout.arena.extend((filled..same).map(|_| always));
+            self.layout.arena.extend((length(entry)..same).map(|_| always));
             if same > 1 && self.layout.arena[start + 1..].iter().any(|word| is_complex(*word)) {
                 self.layout.arena[start] |= ODD;
             }
@@ -399,14 +431,16 @@ impl Writer<'_> {
         self.layout.arena.extend([decided.len() as u32, flat.len() as u32, groups.len() as u32, 0]);
         self.layout.arena.extend(decided.iter().map(|entry| entry.target));
         for entry in &flat {
-            let first = self.tests_of(entry).start;
-            self.push_word(self.tests[first]);
+            match entry.plain {
+                0 => self.layout.arena.push(Format::always(self.spaces.len())),
+                _ => self.push_word(self.tests[self.tests_of(entry).start]),
+            }
         }
         let size = self.layout.format.size();
         let missing = firsts_words(flat.len(), size) - flat.len() * size;
         let never = Format::never(self.spaces.len());
         self.layout.arena.extend((0..missing).map(|_| never));
-        let (kind, same) = self.rows(&flat, 1);
+        let (kind, same) = self.rows(&flat, Firsts::Apart);
         self.layout.arena[start + 1] = (flat.len() as u32) << 6 | (same as u32) << 2 | kind;
         self.layout.arena[start + 3] = (self.layout.arena.len() - start) as u32;
         self.layout.arena.extend(directory.iter().map(|(dimension, _)| dimension));
@@ -459,6 +493,7 @@ impl Writer<'_> {
             let tests = &mut self.tests[at];
             if let Some(place) = tests.iter().position(met) {
                 tests[..=place].rotate_right(1);
+                entry.plain -= u32::from(place < entry.plain as usize);
                 entry.start += 1;
                 entry.len -= 1;
             }
@@ -472,7 +507,7 @@ impl Writer<'_> {
                 lane.write(&intervals, &mut self.layout.arena);
             }
         }
-        let (kind, same) = self.rows(&entries, 0);
+        let (kind, same) = self.rows(&entries, Firsts::Within);
         self.layout.arena[start] = entries.len() as u32;
         self.layout.arena[start + 1] = lane.bits() | (keys as u32 - 1) << 2 | kind << 3 | (same as u32) << 8;
         start as u32

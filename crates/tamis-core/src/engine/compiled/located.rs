@@ -16,26 +16,14 @@ impl SpacesByDimension<'_> {
     }
 }
 
-/// The spaces of an event, for tests in four bytes.
-#[derive(Clone, Copy)]
-pub(super) struct ShortSpaces<'e>(&'e [u16]);
-
-impl ShortSpaces<'_> {
-    /// The space for the upper half of a word.
-    #[inline(always)]
-    pub fn of(self, upper: u32) -> u16 {
-        self.0[upper as usize & (self.0.len() - 1)]
-    }
-}
-
 /// An event's values as spaces. Reused from event to event; only what was set is cleared.
 #[derive(Debug, Default)]
 pub(super) struct Located {
     /// By dimension; 0 where the event has nothing. For lists of elements, 1 if there are any. As long as a power of
     /// two, and longer than there are dimensions.
     spaces: Vec<u32>,
-    /// The same in two bytes, each twice: as tests in four bytes have a bit behind the dimension.
-    short_spaces: Vec<u16>,
+    /// The dimension that every event has.
+    filler: usize,
     /// Dimensions with a value, and the space; elements of a list one by one.
     present: Vec<(u32, u32)>,
     /// Spaces of the elements of all lists.
@@ -54,16 +42,8 @@ impl Located {
         SpacesByDimension(&self.spaces)
     }
 
-    #[inline(always)]
-    pub fn short_spaces(&self) -> ShortSpaces<'_> {
-        ShortSpaces(&self.short_spaces)
-    }
-
     fn put(&mut self, dimension: u32, space: u32) {
-        let dimension = dimension as usize;
-        self.spaces[dimension] = space;
-        // Tests in four bytes do not reach so far.
-        self.short_spaces[2 * dimension..][..2].fill(space.min(u32::from(u16::MAX)) as u16);
+        self.spaces[dimension as usize] = space;
     }
 
     pub fn set(&mut self, dimension: u32, space: u32) {
@@ -82,6 +62,9 @@ impl Located {
         for at in 0..self.present.len() {
             self.put(self.present[at].0, 0);
         }
+        if self.filler < self.spaces.len() {
+            self.put(self.filler as u32, 0);
+        }
         self.present.clear();
         self.elements.clear();
         self.lists.clear();
@@ -95,10 +78,11 @@ impl Located {
         event: &Event<'_>,
         attributes: usize,
     ) {
-        // At least one more, which is missing in every event.
+        // At least one more, which every event has.
         let dimensions = (spaces.len() + 1).next_power_of_two();
         self.spaces.resize(dimensions, 0);
-        self.short_spaces.resize(2 * dimensions, 0);
+        self.filler = spaces.len();
+        self.put(self.filler as u32, 1);
         for cell in event.cells() {
             let attribute = cell.attribute.index();
             // Others came with later subscriptions.

@@ -8,7 +8,7 @@ use super::view::View;
 use super::words::Format;
 
 /// How many events walk together at most.
-pub(super) const MOST: usize = 256;
+pub(super) const MOST: usize = 512;
 
 /// A set of events.
 pub(super) type Mask = [u64; MOST / 64];
@@ -17,22 +17,22 @@ pub(super) const NONE: Mask = [0; MOST / 64];
 
 #[inline(always)]
 pub(super) fn and(a: Mask, b: Mask) -> Mask {
-    [a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]]
+    std::array::from_fn(|word| a[word] & b[word])
 }
 
 #[inline(always)]
 pub(super) fn without(a: Mask, b: Mask) -> Mask {
-    [a[0] & !b[0], a[1] & !b[1], a[2] & !b[2], a[3] & !b[3]]
+    std::array::from_fn(|word| a[word] & !b[word])
 }
 
 #[inline(always)]
 pub(super) fn or(a: Mask, b: Mask) -> Mask {
-    [a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]]
+    std::array::from_fn(|word| a[word] | b[word])
 }
 
 #[inline(always)]
 pub(super) fn is_empty(mask: Mask) -> bool {
-    mask[0] | mask[1] | mask[2] | mask[3] == 0
+    mask.iter().fold(0, |bits, word| bits | word) == 0
 }
 
 /// The first so many events.
@@ -196,6 +196,10 @@ impl Masks<'_, '_> {
 
     #[inline(always)]
     fn interval(&self, dimension: u32, low: u32, high: u32, outside: bool) -> Mask {
+        if dimension as usize == self.view.dimensions.len() {
+            // Every event has its space 1.
+            return if low <= 1 && high > 0 { self.all } else { NONE };
+        }
         let Some(ranked) = self.ranked(dimension) else {
             return if low == 0 && !outside { self.all } else { NONE };
         };

@@ -2,12 +2,13 @@
 
 use super::conditions::Check;
 use super::evaluating::{Events, Memos, Tests};
-use super::lanes::{BLOCK, Lane, eight_complex, prefetch};
+use super::lanes::{BLOCK, Lane, prefetch};
 use super::layout::nodes_of_level;
 use super::located::Located;
 use super::records::{List, Table, load, size};
 use super::rows::{Row, Rows};
 use super::seen::Seen;
+use super::shorts::Shorts;
 use super::view::View;
 use super::words::{Format, holding, may_hold_wide};
 use crate::engine::patterns::PatternScratch;
@@ -17,6 +18,7 @@ use crate::event::Event;
 #[derive(Debug, Default)]
 pub(crate) struct CompiledScratch {
     pub(super) located: Located,
+    pub(super) shorts: Shorts,
     pub(super) patterns: PatternScratch,
     pub(super) walk: Walk,
     pub(super) seen: Seen,
@@ -25,13 +27,15 @@ pub(crate) struct CompiledScratch {
 
 impl<'a> View<'a> {
     pub fn match_event(&self, event: &Event<'_>, scratch: &mut CompiledScratch, found: &mut Vec<u32>) {
-        let CompiledScratch { located, patterns, walk, seen, .. } = scratch;
+        let CompiledScratch { located, shorts, patterns, walk, seen, .. } = scratch;
         located.locate_values(&self.spaces, self.elements, event, self.attributes);
         self.textuals.find(event, located, patterns);
+        shorts.begin(1, self.dimensions.len());
+        shorts.set(0, located);
         let start = found.len();
         let memos = [walk.memos.begin(self.memos)];
-        let events =
-            Events { view: self, located: std::slice::from_ref(located), event: Some(event), memos: &memos };
+        let located_one = std::slice::from_ref(located);
+        let events = Events { view: self, located: located_one, shorts, event: Some(event), memos: &memos };
         if self.format.is_wide() {
             walk.all::<true>(events, found)
         } else {
@@ -40,6 +44,7 @@ impl<'a> View<'a> {
         if self.repeats {
             seen.once(self.len, found, start);
         }
+        shorts.clear(0, located);
         located.clear();
     }
 }
@@ -69,7 +74,7 @@ pub(super) struct Walk {
     pub memos: Memos,
     visits: Vec<Visit>,
     /// Rows that are left to be read.
-    rows: Rows,
+    pub rows: Rows,
     /// Places in a list with tests in eight bytes.
     survivors: Vec<u32>,
 }
@@ -119,7 +124,7 @@ impl Walk {
             if first > 0 {
                 self.table(view, place as usize, (first, second), 0, found);
             } else if let Some(list) = List::read(arena, place as usize, size::<WIDE>()) {
-                self.list::<WIDE>(tests, &list, 0, found);
+                self.list::<WIDE>(events, &list, 0, found);
                 for (dimension, table) in list.groups.0.iter().zip(list.groups.1) {
                     let first = spaces.of(*dimension);
                     if first > 0 {
@@ -132,6 +137,14 @@ impl Walk {
         self.read_rows::<WIDE>(events, std::slice::from_mut(found));
     }
 
+    /// Reads the rows that are left, if they are many.
+    #[inline(always)]
+    pub fn read_many_rows<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut [Vec<u32>]) {
+        if self.rows.are_many() {
+            self.read_rows::<WIDE>(events, found);
+        }
+    }
+
     /// Reads the rows that are left.
     pub fn read_rows<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut [Vec<u32>]) {
         self.rows.read::<WIDE>(events, &mut self.memos, found);
@@ -141,56 +154,35 @@ impl Walk {
     /// are read later.
     pub fn list<const WIDE: bool>(
         &mut self,
-        tests: Tests<'_, '_>,
+        events: Events<'_, '_>,
         list: &List<'_>,
         event: u32,
         found: &mut Vec<u32>,
     ) {
         found.extend_from_slice(list.decided);
         if WIDE {
-            return self.wide_list(tests, list, event);
+            return self.wide_list(events.tests(event as usize), list, event);
         }
-        let (arena, spaces) = (tests.view.arena, tests.located.short_spaces());
+        let (arena, spaces) = (events.view.arena, events.shorts.all().of(event as usize));
         let words = list.rows.same;
         self.rows.room(list.firsts.len());
-        let mut row = Row { start: list.rows.rows as u32, event: event as u16, words: words as u16 };
+        let before = self.rows.count();
+        let mut row = Row::new(list.rows.rows, event, words);
+        if words > 0 {
+            for firsts in list.firsts.as_chunks::<8>().0 {
+                self.rows.push_holding(spaces, row, firsts);
+                row = row.behind(8 * words);
+            }
+            return self.rows.prefetch(arena, before);
+        }
         for (number, firsts) in list.firsts.as_chunks::<8>().0.iter().enumerate() {
             let mut holding = holding(spaces, firsts);
-            let complex = eight_complex(firsts);
-            if complex != 0 {
-                holding = self.complex_firsts(tests, firsts, complex, holding);
-            }
-            if words > 0 {
-                for lane in 0..8 {
-                    self.rows.push_if(arena, row, holding >> lane & 1 == 1);
-                    row.start += words as u32;
-                }
-                continue;
-            }
             while holding != 0 {
                 let entry = 8 * number + holding.trailing_zeros() as usize;
                 holding &= holding - 1;
                 self.rows.put_odd(event, list.rows.row(arena, entry));
             }
         }
-    }
-
-    /// Puts what is true of complex tests among what is true of the others.
-    #[cold]
-    fn complex_firsts(
-        &mut self,
-        tests: Tests<'_, '_>,
-        firsts: &[u32; 8],
-        mut complex: u32,
-        mut holding: u32,
-    ) -> u32 {
-        while complex != 0 {
-            let lane = complex.trailing_zeros();
-            complex &= complex - 1;
-            let holds = tests.holds(Format::Narrow, u64::from(firsts[lane as usize]), &mut self.memos);
-            holding = holding & !(1 << lane) | u32::from(holds) << lane;
-        }
-        holding
     }
 
     /// As [`Walk::list`], for tests in eight bytes: one after another, still without a branch.
@@ -264,9 +256,9 @@ impl Walk {
             if words > 1 {
                 let start = rows + words * entries;
                 while inside != 0 {
-                    let start = (start + words * inside.trailing_zeros() as usize) as u32;
+                    let start = start + words * inside.trailing_zeros() as usize;
                     inside &= inside - 1;
-                    self.rows.push(arena, Row { start, event: event as u16, words: words as u16 });
+                    self.rows.push(arena, Row::new(start, event, words));
                 }
             } else if words == 1 {
                 let targets = &arena[rows + entries..];

@@ -8,7 +8,7 @@
 //! 3. Conjunctions wait where few events come by ([`plan`]), with the rest of their tests right beside what leads to
 //!    them ([`layout`]); sixteen intervals are compared at once, and eight tests ([`lanes`]).
 //! 4. Subexpressions are kept once; those that several refer to are evaluated once an event ([`cover::Programs`]).
-//! 5. Up to 256 events walk through together where that is faster, with one bit each where many meet ([`batch`]).
+//! 5. Up to 512 events walk through together where that is faster, with one bit each where several meet ([`batch`]).
 //!
 //! | file | question it answers |
 //! | --- | --- |
@@ -24,11 +24,13 @@
 //! | `records` | how are they read? |
 //! | `rows` | which rows hold? |
 //! | `located` | what is an event in spaces? |
+//! | `shorts` | what do tests in four bytes see of it? |
 //! | `evaluating` | does a test hold for an event? |
 //! | `matching` | what does one event match? |
 //! | `seen` | how is an expression reported once? |
 //! | `batch` | what do many events match together? |
-//! | `masks` | which of them satisfy a test? |
+//! | `company` | which of a few have keys that fit? |
+//! | `masks` | which of many satisfy a test? |
 //! | `paths` | one by one, or together? |
 //! | `view` | what do all of these see of a segment? |
 //! | `check` | does everything that is laid out lead to something? |
@@ -42,6 +44,7 @@
 
 mod batch;
 mod check;
+mod company;
 mod conditions;
 mod cover;
 mod evaluating;
@@ -57,6 +60,7 @@ mod profile;
 mod records;
 mod rows;
 mod seen;
+mod shorts;
 mod spaces;
 mod textual;
 mod view;

@@ -5,29 +5,57 @@
 //! at a time, and only what is left is looked at one by one.
 
 use super::evaluating::{Events, Memos, Tests};
-use super::lanes::{eight_complex, eight_holding, prefetch};
+use super::lanes::prefetch;
 use super::layout::{ODD, ROW};
 use super::records::{load, size};
-use super::words::{format, holding};
+use super::shorts::ShortSpaces;
+use super::words::{format, holding, holding_four, holds_narrow};
 
-/// A row that is to be read, and the event that came to it.
+/// A row that is to be read, and the event that came to it: where it begins (32 bits), the event's number (16), and how
+/// many words it has (16), from two, a target and a test, up to [`ROW`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row {
-    pub start: u32,
-    pub event: u16,
-    /// From two words, a target and a test, up to [`ROW`].
-    pub words: u16,
+pub(super) struct Row(u64);
+
+impl Row {
+    #[inline(always)]
+    pub fn new(start: usize, event: u32, words: usize) -> Row {
+        Row(start as u64 & 0xffff_ffff | u64::from(event as u16) << 32 | (words as u64) << 48)
+    }
+
+    /// The one that begins so many words behind.
+    #[inline(always)]
+    pub fn behind(self, words: usize) -> Row {
+        Row(self.0 + words as u64)
+    }
+
+    #[inline(always)]
+    pub fn start(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    #[inline(always)]
+    pub fn event(self) -> usize {
+        (self.0 >> 32) as u16 as usize
+    }
+
+    #[inline(always)]
+    fn words(self) -> usize {
+        (self.0 >> 48) as usize
+    }
 }
 
 /// The rows that are left to be read. Reused from event to event.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Behind the first place, which holds nothing, so many as `count`; the others are room.
+    /// So many as `count`; the others are room.
     rows: Vec<Row>,
     count: usize,
     /// Event, start and end of those that are longer, or have tests in eight bytes.
     odd: Vec<(u32, u32, u32)>,
 }
+
+/// So many rows are read together.
+const MANY: usize = 512;
 
 /// After so many rows it is decided anew how they are read.
 const STRETCH: usize = 128;
@@ -44,18 +72,59 @@ impl Rows {
     /// Takes a row, for which there is room.
     #[inline(always)]
     pub fn push(&mut self, arena: &[u32], row: Row) {
-        prefetch(arena, row.start as usize);
-        self.count += 1;
+        prefetch(arena, row.start());
         self.rows[self.count] = row;
+        self.count += 1;
     }
 
-    /// Takes a row if its first test holds, without a branch. There is room for it, whether or not.
+    /// Takes those of rows that lie one behind the other for which the first test holds, without a branch. There is room
+    /// for all of them.
     #[inline(always)]
-    pub fn push_if(&mut self, arena: &[u32], row: Row, holds: bool) {
-        self.rows[self.count + 1] = row;
-        self.count += usize::from(holds);
-        // The last one that was taken: this one, or one that was asked for already.
-        prefetch(arena, self.rows[self.count].start as usize);
+    pub fn push_holding(&mut self, spaces: ShortSpaces<'_>, mut row: Row, firsts: &[u32; 8]) {
+        let (words, room) = (row.words(), &mut self.rows[self.count..][..9]);
+        let mut kept = 0;
+        for first in firsts {
+            room[kept] = row;
+            kept += usize::from(holds_narrow(spaces, *first));
+            row = row.behind(words);
+        }
+        self.count += kept;
+    }
+
+    /// Takes the row that lies so many words behind, for the events that have a bit. There is room for four more than
+    /// there are events: they are taken four at a time, so that it is seldom to be foreseen how many there are.
+    #[inline(always)]
+    pub fn push_each(&mut self, of_events: &[Row; 64], behind: usize, mut here: u64) {
+        let room = &mut self.rows[self.count..][..68];
+        let mut kept = 0;
+        loop {
+            for _ in 0..4 {
+                room[kept] = of_events[here.trailing_zeros() as usize & 63].behind(behind);
+                kept += usize::from(here != 0);
+                here &= here.wrapping_sub(1);
+            }
+            if here == 0 {
+                break;
+            }
+        }
+        self.count += kept;
+    }
+
+    /// Whether it is time to read them: so many that it pays, so few that they are still in the cache.
+    pub fn are_many(&self) -> bool {
+        self.count.max(self.odd.len()) >= MANY
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Asks for the memory of the rows behind the first so many.
+    pub fn prefetch(&self, arena: &[u32], before: usize) {
+        for row in &self.rows[before..self.count] {
+            prefetch(arena, row.start());
+        }
     }
 
     /// Takes any other row.
@@ -76,12 +145,12 @@ impl Rows {
             _ => self.sift::<false>(events),
         }
         let arena = events.view.arena;
-        for row in self.rows.iter().skip(1).take(std::mem::take(&mut self.count)) {
-            let (event, words) = (usize::from(row.event), read(arena, *row));
+        for row in self.rows.iter().take(std::mem::take(&mut self.count)) {
+            let (event, words) = (row.event(), read(arena, *row));
             if words[0] & ODD == 0 {
                 found[event].push(words[0]);
             } else {
-                let words = &words[..usize::from(row.words).min(ROW)];
+                let words = &words[..row.words().min(ROW)];
                 report::<false>(events.tests(event), words, memos, &mut found[event]);
             }
         }
@@ -94,28 +163,23 @@ impl Rows {
     /// Leaves the rows that hold, and those with complex tests.
     fn sift<const ONE: bool>(&mut self, events: Events<'_, '_>) {
         let arena = events.view.arena;
-        let event = |row: Row| if ONE { 0 } else { usize::from(row.event) };
-        let spaces = |row: Row| events.located[event(row)].short_spaces();
-        self.room(0);
+        let all = events.shorts.all();
+        let first = all.of(0);
+        let spaces = |row: Row| if ONE { first } else { all.of(row.event()) };
         let Rows { rows, count, .. } = self;
-        let rows = &mut rows[1..];
+        let rows = &mut rows[..*count];
         let (mut kept, mut most_fail) = (0, true);
         for start in (0..*count).step_by(STRETCH) {
             let end = (*count).min(start + STRETCH);
             let mut left = end;
             if most_fail {
-                // By the first test, the least likely one, of eight rows at a time.
+                // By the first test, the least likely one.
                 left = start;
-                for at in (start..end).step_by(8) {
-                    let Some(eight) = rows[at..].first_chunk::<8>().copied() else { break };
-                    let firsts = eight.map(|row| read(arena, row)[1]);
-                    let here = |lane: usize| spaces(eight[lane]).of(firsts[lane] >> 16);
-                    let holding = eight_holding(&firsts, std::array::from_fn(here)) | eight_complex(&firsts);
-                    let holding = holding & ((1 << (end - at).min(8)) - 1);
-                    for (lane, row) in eight.into_iter().enumerate() {
-                        rows[left] = row;
-                        left += (holding >> lane & 1) as usize;
-                    }
+                for at in start..end {
+                    let row = rows[at];
+                    let test = arena.get(row.start() + 1).copied().unwrap_or(0);
+                    rows[left] = row;
+                    left += usize::from(holds_narrow(spaces(row), test));
                 }
             }
             let before = kept;
@@ -124,8 +188,12 @@ impl Rows {
                 let words = read(arena, row);
                 rows[kept] = row;
                 // Instead of a first test there is the target, and behind the last one what follows.
-                let others = 1 | 0xff_u32 << row.words;
-                let all = (holding(spaces(row), words) | others) & 0xff == 0xff;
+                let all = if most_fail && row.words() <= 6 {
+                    let [_, _, tests @ .., _, _] = words;
+                    (holding_four(spaces(row), tests) | 0xf << row.words().saturating_sub(2)) & 0xf == 0xf
+                } else {
+                    (holding(spaces(row), words) | 1 | 0xff << row.words()) & 0xff == 0xff
+                };
                 kept += usize::from(all | (words[0] & ODD != 0));
             }
             // It pays if it spares a quarter of them. If it was not tried, try it if half of them failed.
@@ -142,7 +210,7 @@ impl Rows {
 /// is room for rows, there may be one of another segment.
 #[inline(always)]
 fn read(arena: &[u32], row: Row) -> &[u32; ROW] {
-    let start = row.start as usize;
+    let start = row.start();
     arena.get(start..start + ROW).and_then(<[u32]>::first_chunk).unwrap_or(&[0; ROW])
 }
 

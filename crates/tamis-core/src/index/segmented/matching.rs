@@ -19,8 +19,11 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Events that are matched at a time: enough for bit-parallel structures, few enough to share evenly.
-const CHUNK: usize = 256;
+/// Events that are matched at a time: enough for bit-parallel structures.
+const CHUNK: usize = 512;
+
+/// Several workers share events evenly, but take at least so many at a time.
+const LEAST: usize = 64;
 
 /// What one thread needs to match.
 pub(super) struct MatchScratch {
@@ -91,7 +94,10 @@ impl Pinned for SnapshotView<'_> {
         ordered: bool,
     ) -> Result<Matches, Stale> {
         // Alone, one worker puts everything into one place; otherwise stretches are put together in the end.
-        let stretch = if workers(threads) == 1 { rows.len().max(1) } else { CHUNK };
+        let stretch = match workers(threads) {
+            1 => rows.len().max(1),
+            workers => rows.len().div_ceil(workers).clamp(LEAST, CHUNK),
+        };
         let mut stretches = in_chunks(rows.len(), stretch, threads, |stretch| {
             self.with_scratch(|scratch| {
                 let mut answers = Answers::new(&self.snapshot);
