@@ -363,13 +363,25 @@ class Index:
         """What expressions are accepted."""
         return Limits(*self._native.settings()[3])
 
+    def attributes(self) -> frozenset[str]:
+        """Name the attributes that expressions refer to; an event need hold no others.
+
+        Those that only removed expressions referred to may still be among them.
+
+        >>> index = Index()
+        >>> index.add(1, "age >= 18 and user.country = 'US'")
+        >>> sorted(index.attributes())
+        ['age', 'user.country']
+        """
+        return frozenset(self._native.attributes())
+
     def stats(self) -> dict[str, Any]:
         """Give figures for people: the engine, how much there is, the sizes of the engine's parts."""
         return {
             "engine": self.engine,
             "missing": self.missing,
             "subscriptions": len(self),
-            "attributes": len(self._native.attributes()),
+            "attributes": len(self.attributes()),
             **dict(self._native.engine_stats()),
         }
 

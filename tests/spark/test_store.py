@@ -55,7 +55,7 @@ def write_version(
         missing="unknown",
         options={},
         subscriptions=len(rules),
-        attributes=tuple(index._native.attributes()),
+        attributes=tuple(sorted(index.attributes())),
         layers=(*(parent.layers if parent else ()), layer),
     )
     ref = store.finish(str(folder), manifest)

@@ -345,6 +345,20 @@ def test_stats_and_memory() -> None:
     assert index.memory_usage()["total"] > memory["total"] + 20_000
 
 
+@pytest.mark.parametrize("engine", [engine.name for engine in tamis.engines()])
+def test_attributes(engine: str, tmp_path: Path) -> None:
+    index = Index(engine=engine)
+    assert index.attributes() == frozenset()
+    index.add_many({1: "a = 1 and n.b > 2", 2: "any(c) = 'x' or not a > 3", 3: "true"})
+    assert index.attributes() == {"a", "n.b", "c"}
+    index.replace(1, "d = 1")
+    index.remove(2)
+    # Every attribute in use is named; those of what is gone may be.
+    assert {"d"} <= index.attributes() <= {"a", "n.b", "c", "d"}
+    index.save(tmp_path / "index")
+    assert {"d"} <= Index.load(tmp_path / "index").attributes() <= {"a", "n.b", "c", "d"}
+
+
 def test_properties_and_repr() -> None:
     limits = tamis.Limits(max_depth=7)
     index = Index(missing="false", limits=limits)

@@ -135,7 +135,7 @@ class ShardBuilder:
         if len(index) > 0:
             self._lay_out(index)
             written = self._save("shard", shard, ".tamis", len(index), index.save)
-            yield written | {"attributes": index._native.attributes()}
+            yield written | {"attributes": sorted(index.attributes())}
         if self.parent is not None and len(changed) > 0:
             replaced = _count_known(self.parent, changed.to_pylist())
             table = pa.table({"id": changed})
