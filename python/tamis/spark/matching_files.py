@@ -122,7 +122,7 @@ def find_files(places: list[str]) -> list[str]:
     found = []
     for place in places:
         folder = Folder.at(place)
-        prefix = place[: len(place) - len(folder.root)] if "://" in place else ""
+        prefix = "" if folder.is_local else place.rstrip("/").removesuffix(folder.root)
         if folder.is_file:
             found.append(prefix + folder.root)
             continue

@@ -23,7 +23,7 @@ from tamis.spark.files import Folder
 from tamis.spark.manifest import IndexRef
 from tamis.spark.matching import match
 from tamis.spark.planning import Request
-from tamis.spark.versions import store_uri
+from tamis.spark.versions import spark_uri, store_uri
 
 # Spark can repeat the last batch; how many more are kept is for those who look into what happened.
 _PINS_KEPT = 1000
@@ -62,8 +62,8 @@ def match_stream(
     Request(**kw)
     place = store_uri(index_uri)
     call(events.sparkSession, store.read_manifest, place)
-    batch = BatchMatcher(place, _spark_uri(out), f"{store_uri(checkpoint)}/pins", dict(kw))
-    writer = events.writeStream.foreachBatch(batch).option("checkpointLocation", _spark_uri(checkpoint))
+    batch = BatchMatcher(place, spark_uri(out), f"{store_uri(checkpoint)}/pins", dict(kw))
+    writer = events.writeStream.foreachBatch(batch).option("checkpointLocation", spark_uri(checkpoint))
     return (writer.trigger(**trigger) if trigger else writer).start()
 
 
@@ -103,9 +103,3 @@ def pin(index_uri: str, pins: str, batch_id: int) -> IndexRef:
             f"batch {batch_id} was begun with another content of version {ref.version!r}", path=name
         )
     return ref
-
-
-def _spark_uri(place: str | os.PathLike[str]) -> str:
-    """Give a URI that Spark takes as meant, whatever its default filesystem is."""
-    uri = store_uri(place)
-    return uri if "://" in uri else f"file://{uri}"

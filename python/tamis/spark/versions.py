@@ -14,9 +14,26 @@ from tamis.spark.manifest import IndexRef
 
 
 def store_uri(uri: str | os.PathLike[str]) -> str:
-    """Give a URI that means the same in every process: local paths become absolute."""
+    """Give a place that means the same in every process: those on this machine become absolute paths.
+
+    >>> store_uri("s3://bucket/index/"), store_uri("file:///data/my%20index")
+    ('s3://bucket/index', '/data/my index')
+    """
     text = os.fspath(uri)
-    return Folder.at(text).root if "://" not in text else text.rstrip("/")
+    elsewhere = "://" in text and not text.startswith("file:")
+    return text.rstrip("/") if elsewhere else Folder.at(text).root
+
+
+def spark_uri(place: str | os.PathLike[str]) -> str:
+    """Give a URI that Spark takes as meant, whatever its working folder and its default filesystem are.
+
+    Nothing is escaped in it: Spark reads the path of a URI letter by letter.
+
+    >>> spark_uri("hdfs://here/events/"), spark_uri("/data/50% off #1")
+    ('hdfs://here/events', 'file:///data/50% off #1')
+    """
+    uri = store_uri(place)
+    return uri if "://" in uri else f"file://{uri}"
 
 
 def open_index(spark: SparkSession, uri: str | os.PathLike[str], version: str = "current") -> IndexRef:
@@ -80,6 +97,6 @@ def read_quarantine(spark: SparkSession, index: IndexRef) -> DataFrame:
     files = call(spark, store.pinned_manifest, index).quarantine
     if not files:
         return spark.createDataFrame([], schema)
-    folder = index.uri if "://" in index.uri else f"file://{index.uri}"
+    folder = spark_uri(index.uri)
     # Only what the manifest lists: a task that ran twice has left another file beside it.
     return spark.read.schema(schema).parquet(*(f"{folder}/{file.path}" for file in files))

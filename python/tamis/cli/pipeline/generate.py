@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tamis.cli.arguments import at_least_one
 from tamis.cli.exits import Exit
 from tamis.cli.pipeline.arguments import FORMATS, add_output, add_step
-from tamis.cli.pipeline.tables import mode_of, place_of, refuse_existing
+from tamis.cli.pipeline.tables import mode_of, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,6 +65,7 @@ def add_parser(steps: Commands) -> None:
 def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> int:
     """Draw both tables."""
     from tamis.spark.generating import generate_events, generate_subscriptions
+    from tamis.spark.versions import spark_uri
     from tamis.workloads.options import with_parameters
 
     spec = with_parameters(_spec(arguments.preset), dict(arguments.parameters))
@@ -72,7 +73,9 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
     refuse_existing(out, arguments.overwrite)
 
     def write(table: DataFrame, name: str) -> None:
-        table.write.mode(mode_of(arguments.overwrite)).format(arguments.write).save(f"{place_of(out)}/{name}")
+        table.write.mode(mode_of(arguments.overwrite)).format(arguments.write).save(
+            f"{spark_uri(out)}/{name}"
+        )
 
     with steps.step("generate", "drawing subscriptions") as note:
         count = arguments.subscriptions

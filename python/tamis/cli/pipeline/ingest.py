@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tamis.cli.exits import CommandError, Exit
 from tamis.cli.pipeline.arguments import add_output, add_step, add_table
-from tamis.cli.pipeline.tables import mode_of, place_of, read_table, refuse_existing
+from tamis.cli.pipeline.tables import mode_of, read_table, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -62,6 +62,8 @@ def add_parser(steps: Commands) -> None:
 
 def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> int:
     """Take the table in."""
+    from tamis.spark.versions import spark_uri
+
     out = arguments.out.rstrip("/")
     bad = arguments.bad or f"{out}-bad"
     if bad == out:
@@ -71,9 +73,9 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
     with steps.step("ingest", "checking every row") as note:
         rows = read_table(spark, arguments.input, arguments.format)
         _KINDS[arguments.kind](rows, arguments).save(
-            place_of(out), place_of(bad), mode=mode_of(arguments.overwrite)
+            spark_uri(out), spark_uri(bad), mode=mode_of(arguments.overwrite)
         )
-        good, refused = (spark.read.parquet(place_of(place)).count() for place in (out, bad))
+        good, refused = (spark.read.parquet(spark_uri(place)).count() for place in (out, bad))
         note.text = f"{good:,} good rows: {out}; {refused:,} bad rows with reasons: {bad}"
     return Exit.MATCHED
 

@@ -16,7 +16,7 @@ from tamis.cli.pipeline.arguments import (
     answers,
     event_columns,
 )
-from tamis.cli.pipeline.tables import format_of, mode_of, place_of, read_table, refuse_existing
+from tamis.cli.pipeline.tables import format_of, mode_of, read_table, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,14 +61,14 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
     """Match the table."""
     from pyspark.sql import functions as F
 
-    from tamis.spark.versions import open_index
+    from tamis.spark.versions import open_index, spark_uri
 
     refuse_existing(arguments.out, arguments.overwrite)
     ref = open_index(spark, arguments.index, arguments.index_version)
     with steps.step("match", "matching events") as note:
         found = _matches(spark, arguments, ref)
-        found.write.mode(mode_of(arguments.overwrite)).parquet(place_of(arguments.out))
-        written = spark.read.parquet(place_of(arguments.out))
+        found.write.mode(mode_of(arguments.overwrite)).parquet(spark_uri(arguments.out))
+        written = spark.read.parquet(spark_uri(arguments.out))
         sizes = F.size("ids") if arguments.output == "array" else F.lit(1)
         matches = written.select(F.sum(sizes).alias("matches")).collect()[0]["matches"] or 0
         note.text = f"{matches:,} matches with version {ref.version}: {arguments.out}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tamis.cli.arguments import at_least_one
 from tamis.cli.exits import Exit
 from tamis.cli.pipeline.arguments import add_event_columns, add_output, add_step, add_table, event_columns
-from tamis.cli.pipeline.tables import mode_of, place_of, read_table, refuse_existing
+from tamis.cli.pipeline.tables import mode_of, read_table, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,11 +63,12 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
 
 def _events(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> int:
     from tamis.spark.profiling import save_profile
+    from tamis.spark.versions import spark_uri
 
     with steps.step("profile", "counting what events hold") as note:
         kept = save_profile(
             read_table(spark, arguments.input, arguments.format),
-            place_of(arguments.out),
+            spark_uri(arguments.out),
             rows=arguments.rows,
             seed=arguments.seed,
             mode=mode_of(arguments.overwrite),
@@ -80,6 +81,7 @@ def _events(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) ->
 
 def _subscriptions(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> int:
     from tamis.spark.profiling import profile_subscriptions
+    from tamis.spark.versions import spark_uri
 
     with steps.step("profile", "counting what subscriptions ask for") as note:
         sample = None if arguments.sample is None else read_table(spark, arguments.sample)
@@ -90,7 +92,7 @@ def _subscriptions(spark: SparkSession, arguments: argparse.Namespace, steps: St
             sample=sample,
             **layout,
         )
-        found.write.mode(mode_of(arguments.overwrite)).parquet(place_of(arguments.out))
-        count = spark.read.parquet(place_of(arguments.out)).count()
+        found.write.mode(mode_of(arguments.overwrite)).parquet(spark_uri(arguments.out))
+        count = spark.read.parquet(spark_uri(arguments.out)).count()
         note.text = f"{count:,} aspects of subscriptions: {arguments.out}"
     return Exit.MATCHED

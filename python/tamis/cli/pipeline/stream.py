@@ -15,7 +15,7 @@ from tamis.cli.pipeline.arguments import (
     answers,
     event_columns,
 )
-from tamis.cli.pipeline.tables import format_of, place_of, read_table
+from tamis.cli.pipeline.tables import format_of, read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,10 +83,12 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
 
 
 def _stream(spark: SparkSession, arguments: argparse.Namespace) -> DataFrame:
+    from tamis.spark.versions import spark_uri
+
     format = arguments.format or format_of(arguments.events)
     reader = spark.readStream.schema(read_table(spark, arguments.events, format).schema)
     if arguments.files is not None:
         reader = reader.option("maxFilesPerTrigger", arguments.files)
     if format == "csv":
         reader = reader.option("header", True)
-    return reader.format(format).load(place_of(arguments.events))
+    return reader.format(format).load(spark_uri(arguments.events))

@@ -19,19 +19,12 @@ def read_table(spark: SparkSession, path: str, format: str | None = None) -> Dat
     Raises:
         CommandError: It is not there, or its format cannot be told.
     """
+    from tamis.spark.versions import spark_uri
+
     format = format or format_of(path)
     if format == "csv":
-        return spark.read.csv(place_of(path), header=True, inferSchema=True)
-    return spark.read.format(format).load(place_of(path))
-
-
-def place_of(path: str) -> str:
-    """Give a path that Spark takes as meant, whatever its working folder and its default filesystem are.
-
-    >>> place_of("hdfs://here/events/"), place_of("/data/events")
-    ('hdfs://here/events', 'file:///data/events')
-    """
-    return path.rstrip("/") if "://" in path else f"file://{Path(path).absolute()}"
+        return spark.read.csv(spark_uri(path), header=True, inferSchema=True)
+    return spark.read.format(format).load(spark_uri(path))
 
 
 def format_of(path: str) -> str:
