@@ -131,39 +131,43 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class QueryRule:
-    """Makes an expression of a query."""
+class Worded:
+    """What is made of the words of a column, in a style."""
 
     column: str
     style: KeywordStyle
     tokens: Tokens
 
+    def words(self, row: Row) -> list[str]:
+        """Give the words of a row in order.
+
+        Raises:
+            BadRow: The column holds no text.
+        """
+        text = row[self.column]
+        if text is None:
+            raise BadRow(self.column, "the text is null")
+        if not isinstance(text, str):
+            raise BadRow(self.column, f"a text is needed, not {type(text).__name__}")
+        return self.tokens.words(text)
+
+
+@dataclass(frozen=True)
+class QueryRule(Worded):
+    """Makes an expression of a query."""
+
     def __call__(self, id: Any, row: Row) -> str:
         """Join the predicates of the words."""
-        words = self.tokens.words(_text(row, self.column))
+        words = self.words(row)
         if not words:
             raise BadRow(self.column, "no word is left of the text: the rule would match every event")
         return accepted(all_of(*self.style.predicates(words, id)), self.column)
 
 
 @dataclass(frozen=True)
-class DocumentEvent:
+class DocumentEvent(Worded):
     """Makes an event of a document."""
-
-    column: str
-    style: KeywordStyle
-    tokens: Tokens
 
     def __call__(self, id: Any, row: Row) -> str:
         """Write the attributes of the words as JSON."""
-        words = self.tokens.words(_text(row, self.column))
-        return json.dumps(self.style.event(words), ensure_ascii=False)
-
-
-def _text(row: Row, column: str) -> str:
-    text = row[column]
-    if text is None:
-        raise BadRow(column, "the text is null")
-    if not isinstance(text, str):
-        raise BadRow(column, f"a text is needed, not {type(text).__name__}")
-    return text
+        return json.dumps(self.style.event(self.words(row)), ensure_ascii=False)

@@ -7,6 +7,7 @@ attributes have 1 to 56 predicates in up to nine levels.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,13 +65,13 @@ class TargetingRule:
 
 
 @dataclass(frozen=True)
-class Allowed:
-    """The attribute has one of the values in a column: ``region IN ('CA', 'DE')``.
+class Listed(ABC):
+    """A condition on one attribute that is written as the values in a column.
 
     Attributes:
-        column: A column of lists, or of single values.
+        column: A column of lists, or of single values; null or an empty list asks for nothing.
         attribute: The attribute of events; by default that of the column's name.
-        each: ``"one"`` if an event holds one value; ``"list"`` if several, of which one must be allowed.
+        each: ``"one"`` if an event holds one value; ``"list"`` if it holds several.
     """
 
     column: str
@@ -82,40 +83,37 @@ class Allowed:
         yield self.column
 
     def expression(self, row: Row) -> Expression | None:
-        """Ask for one of the values."""
+        """Ask for what the values say."""
         values = _values(self.column, row)
         with _blaming(self.column):
-            return _attribute(self).is_in(values) if values else None
+            return self._asking(attr(self.attribute or self.column), values) if values else None
+
+    @abstractmethod
+    def _asking(self, attribute: Attribute, values: list[Any]) -> Expression: ...
 
 
 @dataclass(frozen=True)
-class Excluded:
-    """The attribute has none of the values in a column: ``region NOT IN ('CA', 'DE')``.
+class Allowed(Listed):
+    """The attribute has one of the values in a column: ``region IN ('CA', 'DE')``.
 
-    Events that lack the attribute do not match, as in SQL; `tamis.Index` with ``missing="false"`` lets them.
-
-    Attributes:
-        column: A column of lists, or of single values.
-        attribute: The attribute of events; by default that of the column's name.
-        each: ``"one"`` if an event holds one value; ``"list"`` if several, of which none may be excluded.
+    If events hold lists, one of their elements must be allowed.
     """
 
-    column: str
-    attribute: str | None = None
-    each: Literal["one", "list"] = "one"
+    def _asking(self, attribute: Attribute, values: list[Any]) -> Expression:
+        return (attribute.any() if self.each == "list" else attribute).is_in(values)
 
-    def columns(self) -> Iterator[str]:
-        """Name the column."""
-        yield self.column
 
-    def expression(self, row: Row) -> Expression | None:
-        """Ask for none of the values."""
-        values = _values(self.column, row)
-        with _blaming(self.column):
-            if not values:
-                return None
-            # `any(tags) NOT IN` would ask for some element that is not excluded.
-            return ~_attribute(self).is_in(values) if self.each == "list" else _attribute(self).not_in(values)
+@dataclass(frozen=True)
+class Excluded(Listed):
+    """The attribute has none of the values in a column: ``region NOT IN ('CA', 'DE')``.
+
+    If events hold lists, none of their elements may be excluded. Events that lack the attribute do not match,
+    as in SQL; `tamis.Index` with ``missing="false"`` lets them.
+    """
+
+    def _asking(self, attribute: Attribute, values: list[Any]) -> Expression:
+        # `any(tags) NOT IN` would ask for some element that is not excluded.
+        return ~attribute.any().is_in(values) if self.each == "list" else attribute.not_in(values)
 
 
 @dataclass(frozen=True)
@@ -250,11 +248,6 @@ def _values(column: str, row: Row) -> list[Any]:
     cell = row[column]
     cells = cell if isinstance(cell, list) else [] if is_missing(cell) else [cell]
     return [None if is_missing(one) else plain(one) for one in cells]
-
-
-def _attribute(condition: Allowed | Excluded) -> Attribute:
-    attribute = attr(condition.attribute or condition.column)
-    return attribute.any() if condition.each == "list" else attribute
 
 
 @contextmanager
