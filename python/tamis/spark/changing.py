@@ -14,7 +14,7 @@ from pyspark.sql.types import StringType
 from tamis.spark import store
 from tamis.spark.building import OnError, Recipe, build_version, keyed
 from tamis.spark.calling import call
-from tamis.spark.columns import column_type, id_type, named
+from tamis.spark.columns import arrow_id_type, column_type, id_type, named
 from tamis.spark.files import Folder
 from tamis.spark.loading import dead_ids, open_shard
 from tamis.spark.manifest import IndexRef
@@ -135,7 +135,7 @@ class _ShardReader:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         manifest = store.pinned_manifest(self.ref)
         folder, dead = Folder.at(self.ref.uri), dead_ids(self.ref.uri, manifest)
-        kind = pa.int64() if self.ref.id_type == "bigint" else pa.string()
+        kind = arrow_id_type(self.ref.id_type)
         for number in (number for batch in batches for number in batch.column(0).to_pylist()):
             depth, shard = manifest.shards[number]
             index = open_shard(folder, shard, dead[depth])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, IntegralType, StringType, StructType
@@ -51,3 +52,8 @@ def id_type(rows: DataFrame, column: str) -> IdType:
     if isinstance(kind, IntegralType):
         return "bigint"
     raise TypeError(f"column {column!r} is {kind.simpleString()}; ids are strings or integers")
+
+
+def arrow_id_type(ids: IdType) -> pa.DataType:
+    """Give the type of a column of ids as workers make it."""
+    return pa.int64() if ids == "bigint" else pa.string()

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from tamis.errors import EventError
 from tamis.index import Index
+from tamis.spark.columns import arrow_id_type
 from tamis.spark.layouts import Layout
 from tamis.spark.loading import open_shards
 from tamis.spark.manifest import IndexRef
@@ -109,7 +110,7 @@ class Matcher:
         offsets = np.cumsum([0, *map(len, best)])
         return Found(
             offsets,
-            pa.array([id for id, _ in pairs], _id_type(self.ref)),
+            pa.array([id for id, _ in pairs], arrow_id_type(self.ref.id_type)),
             pa.array([score for _, score in pairs], pa.float64()),
         )
 
@@ -169,7 +170,3 @@ def _joined(parts: list[Found], events: int) -> Found:
     order[np.concatenate(places)] = np.arange(offsets[-1])
     ids = pa.concat_arrays([part.ids for part in parts])
     return Found(offsets, pc.take(ids, pa.array(order)))
-
-
-def _id_type(ref: IndexRef) -> pa.DataType:
-    return pa.int64() if ref.id_type == "bigint" else pa.large_string()

@@ -19,6 +19,7 @@ from tamis.spark.manifest import IndexRef
 from tamis.spark.matching import match
 from tamis.spark.matching_files import match_files
 from tamis.spark.profiling import profile_subscriptions, sample_events, save_profile
+from tamis.spark.sampling import SAMPLE_ROWS
 from tamis.spark.versions import open_index
 from tamis.workloads import Spec, in_the_manner_of
 
@@ -126,7 +127,7 @@ class Pipeline:
             asked.write.parquet(self.path("profile/subscriptions"))
             attributes = kept.attributes(self.spark).count()
             note.rows = self.subscriptions + self.events
-            note.text = f"{attributes} attributes; a sample of {min(self.events, 4_096):,} events kept"
+            note.text = f"{attributes} attributes; a sample of {min(self.events, SAMPLE_ROWS):,} events kept"
 
     def build(self) -> None:
         """Index the subscriptions, laid out for events such as those of the sample."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tamis.spark.columns import id_type, named, require
+from tamis.spark.columns import arrow_id_type, id_type, named, require
 from tamis.spark.ingest.duplicates import Duplicates, copies
 from tamis.spark.ingest.ingested import Ingested
 from tamis.spark.manifest import IdType
@@ -79,7 +79,7 @@ class Conversion:
         """Convert batch by batch; each gives one of as many rows."""
         schema = pa.schema(
             {
-                "id": pa.int64() if self.kind == "bigint" else pa.string(),
+                "id": arrow_id_type(self.kind),
                 "result": pa.string(),
                 "column": pa.string(),
                 "reason": pa.string(),

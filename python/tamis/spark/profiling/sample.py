@@ -10,10 +10,11 @@ from pyspark.sql import functions as F
 
 from tamis.spark.columns import named, require
 from tamis.spark.profiling.events import profile_events
+from tamis.spark.sampling import SAMPLE_ROWS
 
 
 def sample_events(
-    events: DataFrame, rows: int = 4_096, *, seed: int = 0, event_id_col: str = "event_id"
+    events: DataFrame, rows: int = SAMPLE_ROWS, *, seed: int = 0, event_id_col: str = "event_id"
 ) -> DataFrame:
     """Draw events: exactly as many rows, or all if there are fewer.
 
@@ -56,7 +57,7 @@ def save_profile(
     events: DataFrame,
     uri: str,
     *,
-    rows: int = 4_096,
+    rows: int = SAMPLE_ROWS,
     seed: int = 0,
     event_id_col: str = "event_id",
     mode: str = "error",
