@@ -1,14 +1,17 @@
-"""One Spark session for all tests of a kind: starting one takes seconds."""
+"""One Spark session for all tests of a kind, since starting one takes seconds, and commands run in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tamis.cli import main
 from tamis.spark.session import local_session
+
+Running = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +28,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = local_session("local[2,3]", app="tamis tests", settings=settings)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def run(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Running:
+    """Run a command line in a folder of its own; give its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_main(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run_main

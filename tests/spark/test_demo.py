@@ -5,39 +5,19 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
-from pyspark.sql import SparkSession
+from tests.spark.conftest import Running
 
 import tamis
-from tamis.cli import main
 from tamis.spark.report import bins_of
 from tamis.spark.report.charts import span
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
-
-Running = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Running:
-    """Run a command line in a folder of its own; give its exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def run_main(*arguments: str) -> tuple[int, str, str]:
-        code = main(arguments)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run_main
 
 
 def rows_of(page: ET.ElementTree[Any], id: str) -> list[list[str]]:
@@ -209,16 +189,3 @@ def test_what_goes_wrong_is_said_in_a_line(run: Running, tmp_path: Path) -> None
         assert (code, out) == (2, ""), arguments
         assert said in err and err.count("\n") == 1 and "Traceback" not in err, err
     assert not (tmp_path / "out").exists()
-
-
-def test_ingest(run: Running, tmp_path: Path) -> None:
-    (tmp_path / "rules.csv").write_text("id,expression\n1,a > 1\n2,a >\n3,b = 'x'\n")
-    code, out, _ = run("spark", "ingest", "rules.csv", "rules", "--as", "rules")
-    assert code == 0 and "2 good rows: rules; 1 bad rows with reasons: rules-bad" in out
-    assert sorted(pq.read_table("rules")["id"].to_pylist()) == [1, 3]
-    assert "expected" in pq.read_table("rules-bad")["reason"][0].as_py()
-    (tmp_path / "texts.csv").write_text("id,text\n1,fine sieve\n2,\n")
-    for kind, column in (("queries", "expression"), ("documents", "event")):
-        code, out, _ = run("spark", "ingest", "texts.csv", kind, "--as", kind, "--style", "presence")
-        assert code == 0 and f"1 good rows: {kind}" in out
-        assert "fine" in pq.read_table(kind)[column][0].as_py()
