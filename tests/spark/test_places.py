@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 from tests.spark.workload import as_json, as_rules, events, plain_matches, subscriptions
 
 from tamis.cli import main
+from tamis.cli.exits import CommandError
+from tamis.cli.pipeline.tables import format_of, refuse_existing
 from tamis.spark import build_index, match_files, match_stream, open_index, read_quarantine
 from tamis.spark.matching_files import find_files
 from tamis.spark.versions import spark_uri, store_uri
@@ -49,7 +51,7 @@ def test_files_as_workers_find_them(folder: Path) -> None:
         f"file://{quote(str(folder))}/events/",
         f"file://{quote(file)}",
     ):
-        assert find_files([place]) == [file]
+        assert find_files([store_uri(place)]) == [file]
 
 
 def test_functions(spark: SparkSession, folder: Path) -> None:
@@ -91,3 +93,34 @@ def test_commands(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyP
         found = pq.read_table(folder / out, partitioning=None)
         assert sorted(tuple(row.values()) for row in found.to_pylist()) == EXPECTED
     assert [path.name for path in folder.parent.iterdir()] == [ODD]
+
+
+def test_formats(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "events.jsonl").touch()
+    assert format_of(spark, "events.jsonl") == format_of(spark, f"file://{tmp_path}/events.jsonl") == "json"
+    assert format_of(spark, "s3://bucket/events") == "parquet"
+    assert format_of(spark, "s3://bucket/events.csv") == "csv"
+    for name, format in (("part-0.snappy.parquet", "parquet"), ("part-0.json", "json"), ("x.CSV", "csv")):
+        folder = tmp_path / format
+        folder.mkdir()
+        (folder / "_SUCCESS").touch()
+        (folder / name).touch()
+        assert format_of(spark, str(folder)) == format_of(spark, format) == format
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CommandError, match=r"--format does, with one of parquet, json, csv$"):
+        format_of(spark, "empty")
+    for missing in ("missing", "missing.csv"):
+        with pytest.raises(CommandError, match=f"^{missing}: error: no such file or folder$"):
+            format_of(spark, missing)
+
+
+def test_what_is_there_is_kept(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    refuse_existing(spark, "missing", overwrite=False)
+    refuse_existing(spark, "out", overwrite=True)
+    refuse_existing(spark, "s3://bucket/out", overwrite=False)
+    for out in ("out", f"file://{tmp_path}/out"):
+        with pytest.raises(CommandError, match=r"out: error: it is there already; .* --overwrite$"):
+            refuse_existing(spark, out, overwrite=False)

@@ -24,6 +24,7 @@ from tamis.spark.files import Folder
 from tamis.spark.manifest import IndexRef
 from tamis.spark.matcher import Matcher, Output
 from tamis.spark.planning import Request, plan_for
+from tamis.spark.versions import store_uri
 
 # Bytes of columns that make a task: short tasks cost their start, long ones leave cores idle at the end.
 _TASK_BYTES = 16 << 20
@@ -78,7 +79,7 @@ def match_files(
         output=output,
     )
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files = call(spark, find_files, [os.fspath(place) for place in places])
+    files = call(spark, find_files, [store_uri(place) for place in places])
     plan = plan_for(spark, _spark_schema(call(spark, read_schema, files[0])), index, request)
     columns = [*plan.leading, *plan.layout.columns]
     tasks = call(spark, split, files, columns)
@@ -114,7 +115,7 @@ class FileMatcher:
 
 
 def find_files(places: list[str]) -> list[str]:
-    """List the Parquet files of files and folders.
+    """List the Parquet files of files and folders, which `store_uri` has named.
 
     Raises:
         FileError: There is none.
@@ -122,7 +123,7 @@ def find_files(places: list[str]) -> list[str]:
     found = []
     for place in places:
         folder = Folder.at(place)
-        prefix = "" if folder.is_local else place.rstrip("/").removesuffix(folder.root)
+        prefix = "" if folder.is_local else place.removesuffix(folder.root)
         if folder.is_file:
             found.append(prefix + folder.root)
             continue

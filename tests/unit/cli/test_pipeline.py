@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli.exits import CommandError
 from tamis.cli.pipeline import STEPS
-from tamis.cli.pipeline.running import reason_of
-from tamis.cli.pipeline.tables import format_of, refuse_existing
+from tamis.cli.pipeline.reasons import reason_of
 from tamis.spark.report import Attribute, Batch, Run, Shard, Step, bins_of, write_page
 from tamis.spark.report.charts import WIDTH, Row, bars, histogram, log_bars, nice_ceiling
 
@@ -90,35 +88,47 @@ def test_without_java(run: Running, files: Path, monkeypatch: pytest.MonkeyPatch
     assert not (files / "there").exists()
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sc://127.0.0.1:1/;user_id=me", "no Spark Connect server answers at 127.0.0.1:1\n"),
+        ("sc://host/path", "[INVALID_CONNECT_URL] "),
+        ("sc://host:many", "Port could not be cast"),
+    ],
+)
+def test_a_server_that_is_not_there(
+    run: Running, monkeypatch: pytest.MonkeyPatch, url: str, said: str
+) -> None:
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    # A client of Connect needs no Java.
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    code, out, err = run("spark", "compact", "index", "--master", url)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tamis: error: {said}") and err.count("\n") == 1
+
+
+def test_without_the_client_of_connect(files: Path) -> None:
+    script = (
+        "import sys\nfrom tamis.cli import main\nsys.modules['grpc'] = None\n"
+        "sys.exit(main(['spark', 'compact', 'index', '--master', 'sc://127.0.0.1:1']))\n"
+    )
+    (files / "without.py").write_text(script)
+    done = subprocess.run([sys.executable, "without.py"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'pyspark[connect]'" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_demo_is_not_for_servers(run: Running, files: Path) -> None:
+    code, _, err = run("demo", "--master", "sc://host", "--out", "there")
+    assert code == 2 and "the demo reads and writes files of this machine" in err
+    assert not (files / "there").exists()
+
+
 def test_the_demo_overwrites_nothing(run: Running, files: Path) -> None:
     (files / "there").mkdir()
     code, _, err = run("demo", "--out", "there")
     assert code == 2
     assert err.startswith("there: error: it is there already, and nothing is overwritten; name another")
-
-
-def test_formats(files: Path) -> None:
-    assert format_of("events.jsonl") == "json"
-    assert format_of("s3://bucket/events") == "parquet"
-    for name, format in (("part-0.snappy.parquet", "parquet"), ("part-0.json", "json"), ("x.CSV", "csv")):
-        folder = files / format
-        folder.mkdir()
-        (folder / "_SUCCESS").touch()
-        (folder / name).touch()
-        assert format_of(str(folder)) == format
-    (files / "empty").mkdir()
-    with pytest.raises(CommandError, match=r"--format does, with one of parquet, json, csv$"):
-        format_of("empty")
-    for missing in ("missing", "missing.csv"):
-        with pytest.raises(CommandError, match=f"^{missing}: error: no such file or folder$"):
-            format_of(missing)
-
-
-def test_what_is_there_is_kept(files: Path) -> None:
-    refuse_existing("missing", overwrite=False)
-    refuse_existing("rules.txt", overwrite=True)
-    with pytest.raises(CommandError, match=r"^rules.txt: error: it is there already; .* --overwrite$"):
-        refuse_existing("rules.txt", overwrite=False)
 
 
 def test_messages_of_spark_become_one_line() -> None:

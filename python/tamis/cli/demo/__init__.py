@@ -58,11 +58,16 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the pipeline."""
-    from tamis.cli.pipeline.running import short_errors
-    from tamis.cli.pipeline.session import session
+    from tamis.cli.pipeline.reasons import short_errors
+    from tamis.cli.pipeline.session import is_remote, session
     from tamis.cli.pipeline.steps import Steps
 
     _refuse_existing(arguments.out)
+    if is_remote(arguments.master):
+        raise CommandError(
+            f"tamis: error: the demo reads and writes files of this machine, and {arguments.master} may be "
+            "another; `tamis spark` takes it"
+        )
     steps = Steps()
     steps.say("starting Spark", "dim")
     with session(arguments.master) as spark, short_errors():

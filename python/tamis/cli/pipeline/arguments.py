@@ -37,7 +37,9 @@ def add_step(
     """Add a step, with what all of them take."""
     parser = add_command(steps, name, summary, description, "\n".join([codes, examples]))
     parser.add_argument(
-        "--master", default="local[*]", help="the Spark to use (default: local[*], all cores)"
+        "--master",
+        default="local[*]",
+        help="the Spark to start (default: local[*], all cores), or sc://HOST:PORT of a Connect server",
     )
     parser.set_defaults(work=work)
     return parser

@@ -70,7 +70,7 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
 
     spec = with_parameters(_spec(arguments.preset), dict(arguments.parameters))
     out, partitions = arguments.out.rstrip("/"), arguments.partitions
-    refuse_existing(out, arguments.overwrite)
+    refuse_existing(spark, out, arguments.overwrite)
 
     def write(table: DataFrame, name: str) -> None:
         table.write.mode(mode_of(arguments.overwrite)).format(arguments.write).save(

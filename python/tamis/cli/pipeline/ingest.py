@@ -69,7 +69,7 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
     if bad == out:
         raise CommandError(f"{bad}: error: good and bad rows need folders of their own")
     for place in (out, bad):
-        refuse_existing(place, arguments.overwrite)
+        refuse_existing(spark, place, arguments.overwrite)
     with steps.step("ingest", "checking every row") as note:
         rows = read_table(spark, arguments.input, arguments.format)
         _KINDS[arguments.kind](rows, arguments).save(

@@ -63,7 +63,7 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
 
     from tamis.spark.versions import open_index, spark_uri
 
-    refuse_existing(arguments.out, arguments.overwrite)
+    refuse_existing(spark, arguments.out, arguments.overwrite)
     ref = open_index(spark, arguments.index, arguments.index_version)
     with steps.step("match", "matching events") as note:
         found = _matches(spark, arguments, ref)
@@ -80,6 +80,6 @@ def _matches(spark: SparkSession, arguments: argparse.Namespace, ref: IndexRef) 
     from tamis.spark.matching_files import match_files
 
     asked = {**event_columns(arguments), **answers(arguments)}
-    if (arguments.format or format_of(arguments.events)) == "parquet":
+    if (arguments.format or format_of(spark, arguments.events)) == "parquet":
         return match_files(spark, arguments.events, ref, **asked)
     return match(read_table(spark, arguments.events, arguments.format), ref, **asked)

@@ -54,7 +54,7 @@ def add_parser(steps: Commands) -> None:
 
 def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> int:
     """Profile one of the two."""
-    refuse_existing(arguments.out, arguments.overwrite)
+    refuse_existing(spark, arguments.out, arguments.overwrite)
     table = read_table(spark, arguments.input, arguments.format)
     if arguments.expr_col in table.columns:
         return _subscriptions(spark, arguments, steps)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tamis.cli.exits import CommandError
+from tamis.cli.pipeline.reasons import reason_of, short_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,10 +23,11 @@ _OLDEST_JAVA = 17
 
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
-    """Give the session that runs in this process, or one that is started and stopped here.
+    """Give the session that runs in this process, or one that is started or connected to here, and ended.
 
     Raises:
-        CommandError: Something that Spark needs is missing; the message says what to install.
+        CommandError: Something that Spark needs is missing, and the message says what to install; or no
+            server answers.
     """
     _require_packages()
     from pyspark.sql import SparkSession
@@ -34,14 +36,38 @@ def session(master: str) -> Iterator[SparkSession]:
     if running is not None:
         yield running
         return
-    _require_java()
-    from tamis.spark.session import local_session
-
-    spark = local_session(master)
+    spark = _connected(master) if is_remote(master) else _started(master)
     try:
         yield spark
     finally:
         spark.stop()
+
+
+def is_remote(master: str) -> bool:
+    """Tell whether it is the URL of a Spark Connect server, which runs already."""
+    return master.startswith("sc://")
+
+
+def _started(master: str) -> SparkSession:
+    _require_java()
+    from tamis.spark.session import local_session
+
+    return local_session(master)
+
+
+def _connected(url: str) -> SparkSession:
+    from tamis.spark.session import remote_session
+
+    with short_errors():
+        try:
+            return remote_session(url)
+        except ImportError as error:
+            raise CommandError(
+                "tamis: error: sc:// needs pyspark's client of Spark Connect: pip install 'pyspark[connect]' "
+                f"({reason_of(str(error))})"
+            ) from error
+        except ConnectionError as error:
+            raise CommandError(f"tamis: error: {error}") from error
 
 
 def _require_packages() -> None:

@@ -85,7 +85,7 @@ def work(spark: SparkSession, arguments: argparse.Namespace, steps: Steps) -> in
 def _stream(spark: SparkSession, arguments: argparse.Namespace) -> DataFrame:
     from tamis.spark.versions import spark_uri
 
-    format = arguments.format or format_of(arguments.events)
+    format = arguments.format or format_of(spark, arguments.events)
     reader = spark.readStream.schema(read_table(spark, arguments.events, format).schema)
     if arguments.files is not None:
         reader = reader.option("maxFilesPerTrigger", arguments.files)
