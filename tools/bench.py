@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarking import pages, record, rivals, runner, tables
+from benchmarking import pages, record, rivals, runner, spark, tables
 from benchmarking.record import Run
 
 
@@ -21,7 +21,8 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
         prog="python3 dev.py bench",
         description="Compare every engine, and its rivals, on the workloads in benchmarks/. Answers are "
         "checked before anything is timed. `--bench NAME [-- OPTIONS]` runs one of the special benchmarks "
-        "in crates/tamis-bench/benches instead: foundation, conjunctions, arbitrary, patterns, stabbing.",
+        "in crates/tamis-bench/benches instead: foundation, conjunctions, arbitrary, patterns, stabbing. "
+        "`--spark` compares the pipeline on Spark with native matching instead.",
     )
     parser.add_argument("--quick", action="store_true", help="small sizes and short times: does it run?")
     parser.add_argument("--only", metavar="NAME,...", help="these workloads only (see --list)")
@@ -34,15 +35,36 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="run nothing: put the last complete run into the record, docs/benchmarks.md and its picture",
     )
+    parser.add_argument(
+        "--spark",
+        action="store_true",
+        help=f"the pipeline on Spark beside native matching, {spark.FULL:,} subscriptions and as many events "
+        f"({spark.QUICK:,} with --quick); takes --subscriptions, --output and:",
+    )
+    parser.add_argument("--events", metavar="N", type=int, help="with --spark: so many events")
+    parser.add_argument(
+        "--keep", metavar="FOLDER", type=Path, help="with --spark: for what is drawn, to be used again"
+    )
     parser.add_argument("--output", metavar="FILE", type=Path, help=f"default: {record.shown(record.LATEST)}")
     parser.add_argument("--runner", metavar="FILE", type=Path, help="a runner that cargo has built already")
-    return parser.parse_args(given)
+    options = parser.parse_args(given)
+    if not options.spark and (options.events or options.keep):
+        parser.error("--events and --keep go with --spark")
+    for name in ("subscriptions", "events"):
+        if (count := getattr(options, name)) is not None and count < 1:
+            parser.error(f"--{name} is {count}; it takes a whole number from 1 up")
+    return options
 
 
 def main(given: list[str] | None = None) -> int:
     options = arguments(given)
     if options.docs:
         return pages.refresh()
+    if options.spark:
+        usual = spark.QUICK if options.quick else spark.FULL
+        return spark.main(
+            options.subscriptions or usual, options.events or usual, options.keep, options.output
+        )
     cargo = runner.Runner(
         binary=options.runner,
         engines=options.engines,

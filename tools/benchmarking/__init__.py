@@ -8,4 +8,7 @@
 | `tables` | how is a case shown in a terminal and in Markdown? |
 | `picture` | how is a run drawn? |
 | `pages` | how do figures get into the documentation? |
+| `spark` | how fast is the pipeline on Spark, beside native matching? |
+| `spark_ways` | which ways are there to match events, and do they agree? |
+| `memory` | how much memory have workers of Spark had? |
 """
