@@ -24,6 +24,7 @@ from benchmarking import record, tables
 from benchmarking.memory import peak_of_workers
 from benchmarking.runner import WrongAnswer
 from benchmarking.spark_ways import Events, Pass, Way, compare, ways
+from tamis.cli.exits import CommandError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,7 +84,7 @@ class SparkRun:
 
 
 def main(subscriptions: int, events: int, keep: Path | None = None, output: Path | None = None) -> int:
-    """Measure, print a table in Markdown, write the result; give 1 if two ways disagree.
+    """Measure, print a table in Markdown, write the result; give 1 if two ways disagree, 2 without Java.
 
     Args:
         subscriptions: How many.
@@ -98,6 +99,9 @@ def main(subscriptions: int, events: int, keep: Path | None = None, output: Path
         except WrongAnswer as wrong:
             print(wrong)
             return 1
+        except CommandError as missing:
+            _say(str(missing))
+            return 2
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(dataclasses.asdict(run), indent=2) + "\n", encoding="utf-8")
     print(markdown(run))

@@ -146,6 +146,15 @@ def test_a_wrong_answer_is_all_that_is_printed(
     assert capsys.readouterr().out == "they differ\n" and not output.exists()
 
 
+def test_without_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert bench.main(["--spark", "--quick", "--output", str(tmp_path / "run.json")]) == 2
+    assert "Spark needs Java 17 or newer" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
