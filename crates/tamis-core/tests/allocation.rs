@@ -2,63 +2,29 @@
 
 mod common;
 
+use common::counting::{Counting, allocations_of, held};
 use common::event::{GivenEvent, write_row};
 use common::generate::{event, expression};
 use common::seeded::{Draw, seed};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use tamis_core::Schema;
 use tamis_core::engine::SubId;
 use tamis_core::engine::registry::{ENGINES, Kept, Options};
 use tamis_core::event::{EventSlots, Rows};
 use tamis_core::expr::{Limits, Missing, Normalizer, Root};
 
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts what the current thread asks for.
-struct Counting;
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-#[allow(unsafe_code, reason = "an allocator cannot be written without; every call is handed on as it came")]
-// SAFETY: all methods forward their arguments unchanged to the system's allocator. The counter is a constant-initialised
-// thread local without a destructor, so counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `System` through `alloc` or `realloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the pointer came from `System` through `alloc` or `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-fn allocations_of(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
-    work();
-    ALLOCATIONS.with(Cell::get) - before
-}
 
 #[test]
 fn the_counter_counts() {
     assert_eq!(allocations_of(|| drop(std::hint::black_box(vec![1u8; 100]))), 1);
     assert_eq!(allocations_of(|| ()), 0);
+    // Other threads may hold a little.
+    let before = held();
+    let large = std::hint::black_box(vec![1u8; 100 << 20]);
+    assert!(held() >= before + (90 << 20));
+    drop(large);
+    assert!(held() <= before + (10 << 20));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::counting::{Counting, held};
 use common::folder::Folder;
 use common::seeded::{Draw, seed};
 use parking_lot::Mutex;
@@ -15,6 +16,9 @@ use std::time::{Duration, Instant};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 const IDS: usize = 300;
 
@@ -199,7 +203,8 @@ fn every_answer_is_that_of_one_state() {
     soak.index.add_many(all).expect("added");
     let mut draw = Draw::new(seed);
     (0..1_000).for_each(|_| soak.update(&mut draw));
-    let (memory, at_start) = (soak.index.memory(), resident());
+    soak.index.compact().expect("compacted");
+    let (memory, at_start, held_at_start) = (soak.index.memory(), resident(), held());
     let start = Instant::now();
     std::thread::scope(|scope| {
         let soak = &soak;
@@ -221,18 +226,20 @@ fn every_answer_is_that_of_one_state() {
         });
         for quarter in 1..=4 {
             std::thread::sleep(Duration::from_millis(250 * seconds));
-            println!("after {quarter} quarters: resident {} KiB", resident());
+            println!("after {quarter} quarters: held {} KiB, resident {} KiB", held() >> 10, resident());
         }
         soak.over.store(true, Ordering::Relaxed);
     });
     let took = start.elapsed().as_secs_f64();
     soak.index.compact().expect("compacted");
     soak.index.validate().expect("a sound index");
-    let Model { held, gone, .. } = soak.model.into_inner();
+    let Model { held: held_ids, gone, .. } = soak.model.into_inner();
     let mut ids = soak.index.ids();
     let standing_ids = ids.extract_if(.., |id| *id >= Id::from(STANDING)).count();
     assert_eq!(standing_ids, standing - gone.len());
-    assert_eq!(ids, held.iter().map(|(id, _)| Id::from(*id)).collect::<Vec<Id>>());
+    assert_eq!(ids, held_ids.iter().map(|(id, _)| Id::from(*id)).collect::<Vec<Id>>());
+    // Nothing is left of what came and went but what the threads keep for the next match.
+    drop((soak.answers.into_inner(), held_ids, gone, ids));
     let (updates, matches) = (soak.updates.into_inner(), soak.matches.into_inner());
     println!(
         "{took:.1} s: {:.0} updates/s, {:.0} matches/s of two events, {:?}",
@@ -241,9 +248,16 @@ fn every_answer_is_that_of_one_state() {
         soak.index.engine_stats()
     );
     println!(
-        "memory {memory:?} then, {:?} now; resident {at_start} KiB then, {} KiB now",
+        "memory {memory:?} then, {:?} now; held {} KiB then, {} KiB now; resident {at_start} KiB then, {} KiB now",
         soak.index.memory(),
+        held_at_start >> 10,
+        held() >> 10,
         resident()
+    );
+    assert!(
+        held() <= held_at_start + held_at_start / 10 + (1 << 20),
+        "a leak: {} bytes",
+        held() - held_at_start
     );
     assert!(updates > 1_000 && matches > 100);
 }
