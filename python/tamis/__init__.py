@@ -30,6 +30,7 @@ from tamis.limits import Limits
 from tamis.matches import Matches
 from tamis.near_miss import NearMiss
 from tamis.plan import Alternative, Plan
+from tamis.ranked_matches import RankedMatches
 
 __version__ = _version("tamis")
 
@@ -52,6 +53,7 @@ __all__ = [
     "OptionError",
     "ParseError",
     "Plan",
+    "RankedMatches",
     "TamisError",
     "TooComplex",
     "UnknownId",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from tamis import _native
 from tamis.errors import InvalidId, NeverMatchesWarning
@@ -15,9 +15,12 @@ from tamis.limits import DEFAULT, Limits
 from tamis.matches import Id, Matches
 from tamis.near_miss import NearMiss
 from tamis.plan import Plan
+from tamis.ranked_matches import RankedMatches
 
 if TYPE_CHECKING:
     import pyarrow
+
+Weights: TypeAlias = Mapping[str, float]
 
 
 class Index:
@@ -192,7 +195,7 @@ class Index:
         return Matches(self._native.match_arrow(data, _threads(threads), ordered)).to_arrow()
 
     def top_k(
-        self, event: Mapping[str, Any], k: int = 5, weights: Mapping[str, float] | None = None
+        self, event: Mapping[str, Any], k: int = 5, weights: Weights | None = None
     ) -> list[tuple[Id, float]]:
         """Find the k best matches by score, best first; ties in order of insertion.
 
@@ -205,9 +208,77 @@ class Index:
         >>> index.top_k({"age": 30, "city": "Paris"}, k=2, weights={"age": 0.5})
         [('keen', 3.5), ('plain', 1.5)]
         """
-        if k < 0:
-            raise ValueError(f"k is {k}, must not be negative")
-        return self._native.top_k(event, k, dict(weights or {}))
+        return self._native.top_k(event, _count(k), dict(weights or {}))
+
+    def top_k_many(
+        self,
+        events: Iterable[Mapping[str, Any]],
+        k: int = 5,
+        weights: Weights | Iterable[Weights | None] | None = None,
+        threads: int | None = None,
+    ) -> RankedMatches:
+        """Find the k best matches of many events at once; each event's are those that `top_k` finds.
+
+        An expression is parsed once for all the events that it matches, so this takes far less time than
+        `top_k` for one event after another.
+
+        Args:
+            events: Mappings, as `match` takes.
+            k: How many matches an event gets at most.
+            weights: What the attributes count, as in `top_k`: a mapping for all events, or as many mappings
+                (or None) as there are events.
+            threads: How many threads to use; by default one per core.
+
+        Raises:
+            EventError: An event or a weight has a value without meaning, or there are not as many weights as
+                events.
+
+        >>> index = Index()
+        >>> index.add_many({"plain": "age > 18 and vip", "keen": "age > 18 ^ 5 or vip"})
+        >>> events = [{"age": 30, "vip": True}, {"age": 40, "vip": True}]
+        >>> list(index.top_k_many(events, k=1, weights=[{"age": 0.25}, None]))
+        [[('keen', 2.25)], [('keen', 6.0)]]
+        """
+        events = events if isinstance(events, list) else list(events)
+        return RankedMatches(self._native.top_k_many(events, _count(k), _weights(weights), _threads(threads)))
+
+    def top_k_json_many(
+        self,
+        events: str | bytes | Iterable[str | bytes],
+        k: int = 5,
+        weights: Weights | Iterable[Weights | None] | None = None,
+        threads: int | None = None,
+    ) -> RankedMatches:
+        r"""As `top_k_many`, for JSON objects: one a line in a text, or one a text in an iterable.
+
+        Blank lines are skipped.
+
+        >>> index = Index()
+        >>> index.add_many({1: "a > 1", 2: "a > 1 ^ 2"})
+        >>> list(index.top_k_json_many('{"a": 1}\n{"a": 2}\n', k=1))
+        [[], [(2, 2.0)]]
+        """
+        if not isinstance(events, str | bytes | list):
+            events = list(events)
+        return RankedMatches(
+            self._native.top_k_json_many(events, _count(k), _weights(weights), _threads(threads))
+        )
+
+    def top_k_arrow(
+        self,
+        data: Any,
+        k: int = 5,
+        weights: Weights | Iterable[Weights | None] | None = None,
+        threads: int | None = None,
+    ) -> pyarrow.Table:
+        """As `top_k_many`, for the rows of any Arrow data: pyarrow, polars, DuckDB, pandas with pyarrow.
+
+        Returns:
+            A table with the columns ``event``, the row's number from 0, ``id`` and ``score``; each event's
+            best match comes first.
+        """
+        native = self._native.top_k_arrow(data, _count(k), _weights(weights), _threads(threads))
+        return RankedMatches(native).to_arrow()
 
     def near_misses(self, event: Mapping[str, Any], limit: int = 10) -> list[NearMiss]:
         """Find expressions that failed by one predicate, with that predicate.
@@ -433,6 +504,26 @@ def _threads(threads: int | None) -> int | None:
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, must be at least 1")
     return threads
+
+
+def _count(k: int) -> int:
+    if k < 0:
+        raise ValueError(f"k is {k}, must not be negative")
+    return k
+
+
+def _weights(
+    weights: Weights | Iterable[Weights | None] | None,
+) -> dict[str, float] | list[dict[str, float]]:
+    """What the core takes: a dict for all events, or a list with one for each."""
+    if weights is None or isinstance(weights, Mapping):
+        return dict(weights or {})
+    each = []
+    for row, given in enumerate(weights):
+        if not (given is None or isinstance(given, Mapping)):
+            raise TypeError(f"row {row}: weights are a mapping or None, not {given!r}")
+        each.append(dict(given or {}))
+    return each
 
 
 def _side_by_side(

@@ -128,6 +128,39 @@ def test_top_k_with_weights_as_arrays(spark: SparkSession, index: IndexRef, grou
     assert [(event, *pair) for event in sorted(rows) for pair in rows[event]] == expected
 
 
+def test_top_k_with_weights_of_each_event(spark: SparkSession, tmp_path: Path) -> None:
+    rules = {
+        "b": "a > 1 or b > 1",
+        "ä": "a > 1 ^ 2",
+        "a": "b > 1 and a is not null",
+        "none": "a > 1 and a < 1",
+    }
+    events = [
+        (1, {"a": 2.0, "b": 3.0}),
+        (2, {"a": 2.0, "b": 3.0}),
+        (3, {"b": 2.0}),
+        (4, None),
+        (5, {"a": 2.0}),
+    ]
+    weights: list[dict[str, float] | None] = [{"a": 0.5}, None, {"b": 3.0, "c": 1.0}, {"a": 2.0}, {}]
+    rows = [(event, values, given) for (event, values), given in zip(events, weights, strict=True)]
+    schema = "event_id int, event map<string,double>, weights map<string,float>"
+    table = spark.createDataFrame(rows, schema)
+    index = build_index(spark.createDataFrame(as_rules(rules)), tmp_path, shards=2)
+    asked: dict[str, Any] = {"map_col": "event", "weights_col": "weights", "top_k": 2}
+    plain = plain_index({id: rules[id] for id in sorted(rules)})
+    expected = [
+        (event, *pair)
+        for (event, values), given in zip(events, weights, strict=True)
+        for pair in plain.top_k(values or {}, 2, given)
+    ]
+    assert sorted(pairs(match(table, index, **asked))) == sorted(expected)
+    assert expected[:2] == [(1, "a", 1.5), (1, "b", 1.5)]
+    bad = table.withColumn("weights", F.create_map(F.lit("a"), -F.col("event_id").cast("double")))
+    with pytest.raises(PythonException, match=r"event \d: row \d: .*the weight -\d is not finite and >= 0"):
+        match(bad, index, **asked).collect()
+
+
 def test_groups_of_shards(spark: SparkSession, index: IndexRef) -> None:
     table = spark.createDataFrame(as_json(EVENTS))
     same(match(table, index, groups=2))

@@ -50,6 +50,7 @@ def test_native_classes_are_frozen(kind: type) -> None:
         "NativeExpression": tamis.parse("a")._native,
         "NativeIndex": tamis.Index()._native,
         "NativeMatches": tamis.Index().match_many([])._native,
+        "NativeRankedMatches": tamis.Index().top_k_many([])._native,
         "NativeArray": tamis.Index().match_many([]).ids,
     }
     thing = instance[kind.__name__]

@@ -7,6 +7,8 @@ use crate::event::{Fault, read_event};
 use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, json_bytes, limits, missing};
 use crate::id::{id_from_python, id_to_python, ids_to_python};
 use crate::matches::NativeMatches;
+use crate::ranked::NativeRankedMatches;
+use crate::weights::{Weights, event_weights};
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString};
@@ -15,7 +17,7 @@ use std::path::PathBuf;
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{ArrowReader, JsonReader, Rows, json_lines};
 use tamis_core::index::{
-    EventWeights, IdColumn, Index, Matches, Plan, Settings, Source, Stale, Standing, View,
+    IdColumn, Index, Matches, Plan, RankedMatches, Settings, Source, Stale, Standing, View,
 };
 use tamis_core::{Error, Schema};
 
@@ -59,20 +61,23 @@ impl NativeIndex {
         }
     }
 
-    /// Matches Arrow data, or none of it if a value has no meaning.
-    fn match_batches(
+    /// Reads Arrow data part by part and uses each, which comes with the number of its first row; again if the view is
+    /// stale by then. Returns what that gives in all, and the number of rows.
+    fn with_batches<T>(
         &self,
         data: Box<dyn arrow_array::RecordBatchReader + Send>,
         threads: Option<NonZeroUsize>,
-        ordered: bool,
-    ) -> Result<Matches, ArrowFault> {
+        with: impl Fn(&View<'_>, &Rows, usize) -> Result<Result<T, Error>, Stale>,
+        append: impl Fn(&mut T, T),
+    ) -> Result<(T, usize), ArrowFault> {
         let mut rows = Rows::default();
-        // Matching no rows gives the ids their type, which must not depend on whether something matches.
-        let mut matches = loop {
-            if let Ok(none) = self.index.pin().match_rows(&rows, threads, ordered) {
-                break none;
+        // No rows give the ids their type, which must not depend on whether something matches.
+        let mut all = loop {
+            if let Ok(none) = with(&self.index.pin(), &rows, 0) {
+                break none?;
             }
         };
+        let mut first = 0;
         for batch in data {
             let batch = batch.map_err(ArrowFault::Arrow)?;
             let mut start = 0;
@@ -82,14 +87,32 @@ impl NativeIndex {
                 // A reader prepares all rows it is given, so it is given only those that come next.
                 let next = batch.slice(start, length.min(batch.num_rows() - start));
                 rows.clear();
-                read_batch(&next, view.schema(), matches.offsets.len() - 1, &mut rows)?;
-                if let Ok(found) = view.match_rows(&rows, threads, ordered) {
-                    matches.append(found);
+                read_batch(&next, view.schema(), first, &mut rows)?;
+                if let Ok(part) = with(&view, &rows, first) {
+                    append(&mut all, part?);
                     start += next.num_rows();
+                    first += next.num_rows();
                 }
             }
         }
-        Ok(matches)
+        Ok((all, first))
+    }
+
+    /// Ranks the matches of Arrow data, or none of them if a value has no meaning.
+    fn rank_batches(
+        &self,
+        data: Box<dyn arrow_array::RecordBatchReader + Send>,
+        k: usize,
+        weights: &Weights,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<RankedMatches, ArrowFault> {
+        let rank = |view: &View<'_>, rows: &Rows, first| match weights.part(first..first + rows.len()) {
+            Ok(weights) => view.top_k_rows(rows, k, weights, threads),
+            Err(error) => Ok(Err(error)),
+        };
+        let (ranked, rows) = self.with_batches(data, threads, rank, RankedMatches::append)?;
+        weights.all().check(rows)?;
+        Ok(ranked)
     }
 
     /// Observes Arrow data, or none of it if a value has no meaning: all rows are read before the first counts.
@@ -315,7 +338,6 @@ impl NativeIndex {
         NativeMatches::new(matches)
     }
 
-    /// Matches JSON events: newline-delimited in one `str` or `bytes`, or a list of them.
     fn match_json_many(
         &self,
         py: Python<'_>,
@@ -323,29 +345,7 @@ impl NativeIndex {
         threads: Option<NonZeroUsize>,
         ordered: bool,
     ) -> PyResult<NativeMatches> {
-        let fault = |error: Error| exception(py, error);
-        let matches = if let Some(text) = json_bytes(events).map_err(fault)? {
-            let lines: Vec<&[u8]> = json_lines(text).map(|(_, line)| line).collect();
-            let matched = py.detach(|| Error::catch(|| self.match_json_lines(&lines, threads, ordered)));
-            matched.and_then(|done| done).map_err(fault)?
-        } else {
-            let list = events.cast::<PyList>()?;
-            let kept: Vec<Bound<'_, PyAny>> = list.iter().collect();
-            let mut lines = Vec::with_capacity(kept.len());
-            for (row, event) in kept.iter().enumerate() {
-                match json_bytes(event) {
-                    Ok(Some(line)) => lines.push(line),
-                    Ok(None) => {
-                        let message = "a JSON event is a str or bytes".to_owned();
-                        return Err(fault(Error::Event { attribute: None, message }.at_row(row)));
-                    }
-                    Err(error) => return Err(fault(error.at_row(row))),
-                }
-            }
-            let matched = py.detach(|| Error::catch(|| self.match_json_lines(&lines, threads, ordered)));
-            matched.and_then(|done| done).map_err(fault)?
-        };
-        NativeMatches::new(matches)
+        NativeMatches::new(self.with_json(py, events, |view, rows| view.match_rows(rows, threads, ordered))?)
     }
 
     fn match_arrow(
@@ -356,8 +356,10 @@ impl NativeIndex {
         ordered: bool,
     ) -> PyResult<NativeMatches> {
         let reader = batches(data)?;
-        let matches = py.detach(|| Error::catch(|| self.match_batches(reader, threads, ordered)));
-        let matches = matches.map_err(ArrowFault::Core).and_then(|done| done);
+        let matched = |view: &View<'_>, rows: &Rows, _| view.match_rows(rows, threads, ordered).map(Ok);
+        let done =
+            py.detach(|| Error::catch(|| self.with_batches(reader, threads, matched, Matches::append)));
+        let matches = done.map_err(ArrowFault::Core).and_then(|done| done.map(|(matches, _)| matches));
         NativeMatches::new(matches.map_err(|fault| fault.exception(py))?)
     }
 
@@ -382,18 +384,59 @@ impl NativeIndex {
         k: usize,
         weights: &Bound<'py, PyDict>,
     ) -> PyResult<Vec<(Bound<'py, PyAny>, f64)>> {
-        let mut event_weights = EventWeights::default();
-        for (name, weight) in weights {
-            let (name, weight): (String, f64) = (name.extract()?, weight.extract()?);
-            event_weights.set(&name, weight).map_err(|error| exception(py, error))?;
-        }
+        let weights = event_weights(weights)?;
         let best = self.with_rows(
             py,
             |schema, rows| read_event(event, schema, rows).map_err(|fault| fault.exception(py, None)),
-            |view, rows| view.top_k(rows, 0, k, &event_weights),
+            |view, rows| view.top_k(rows, 0, k, &weights),
         )?;
         let best = best.map_err(|error| exception(py, error))?;
         best.iter().map(|(id, score)| Ok((id_to_python(py, id)?, *score))).collect()
+    }
+
+    fn top_k_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyList>,
+        k: usize,
+        weights: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<NativeRankedMatches> {
+        let weights = Weights::from_python(weights)?;
+        let ranked = self.with_rows(
+            py,
+            |schema, rows| read_events(events, schema, rows),
+            |view, rows| view.top_k_rows(rows, k, weights.all(), threads),
+        )?;
+        NativeRankedMatches::new(ranked.map_err(|error| exception(py, error))?)
+    }
+
+    fn top_k_json_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyAny>,
+        k: usize,
+        weights: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<NativeRankedMatches> {
+        let weights = Weights::from_python(weights)?;
+        let ranked =
+            self.with_json(py, events, |view, rows| view.top_k_rows(rows, k, weights.all(), threads))?;
+        NativeRankedMatches::new(ranked.map_err(|error| exception(py, error))?)
+    }
+
+    fn top_k_arrow(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        k: usize,
+        weights: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<NativeRankedMatches> {
+        let (reader, weights) = (batches(data)?, Weights::from_python(weights)?);
+        let ranked = py.detach(|| Error::catch(|| self.rank_batches(reader, k, &weights, threads)));
+        let ranked = ranked.map_err(ArrowFault::Core).and_then(|done| done);
+        NativeRankedMatches::new(ranked.map_err(|fault| fault.exception(py))?)
     }
 
     /// Pairs of id and predicates.
@@ -487,23 +530,46 @@ impl NativeIndex {
 }
 
 impl NativeIndex {
-    fn match_json_lines(
+    /// Reads JSON events and uses them; again if the view is stale by then. They are newline-delimited in one `str` or
+    /// `bytes`, or a list of them.
+    fn with_json<T: Send>(
         &self,
-        lines: &[&[u8]],
-        threads: Option<NonZeroUsize>,
-        ordered: bool,
-    ) -> Result<Matches, Error> {
-        let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
-        loop {
-            let view = self.index.pin();
-            rows.clear();
-            for (row, line) in lines.iter().enumerate() {
-                reader.read(line, view.schema(), &mut rows).map_err(|error| error.at_row(row))?;
-            }
-            if let Ok(matches) = view.match_rows(&rows, threads, ordered) {
-                return Ok(matches);
-            }
-        }
+        py: Python<'_>,
+        events: &Bound<'_, PyAny>,
+        with: impl Fn(&View<'_>, &Rows) -> Result<T, Stale> + Sync,
+    ) -> PyResult<T> {
+        let fault = |error: Error| exception(py, error);
+        let kept: Vec<Bound<'_, PyAny>>;
+        let lines: Vec<&[u8]> = if let Some(text) = json_bytes(events).map_err(fault)? {
+            json_lines(text).map(|(_, line)| line).collect()
+        } else {
+            kept = events.cast::<PyList>()?.iter().collect();
+            let line = |(row, event)| match json_bytes(event) {
+                Ok(Some(line)) => Ok(line),
+                Ok(None) => {
+                    let message = "a JSON event is a str or bytes".to_owned();
+                    Err(fault(Error::Event { attribute: None, message }.at_row(row)))
+                }
+                Err(error) => Err(fault(error.at_row(row))),
+            };
+            kept.iter().enumerate().map(line).collect::<PyResult<_>>()?
+        };
+        let done = py.detach(|| {
+            Error::catch(|| {
+                let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
+                loop {
+                    let view = self.index.pin();
+                    rows.clear();
+                    for (row, line) in lines.iter().enumerate() {
+                        reader.read(line, view.schema(), &mut rows).map_err(|error| error.at_row(row))?;
+                    }
+                    if let Ok(result) = with(&view, &rows) {
+                        return Ok(result);
+                    }
+                }
+            })
+        });
+        done.and_then(|done| done).map_err(fault)
     }
 }
 

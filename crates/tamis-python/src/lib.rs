@@ -10,6 +10,8 @@ mod expression;
 mod id;
 mod index;
 mod matches;
+mod ranked;
+mod weights;
 
 use pyo3::prelude::*;
 
@@ -22,4 +24,6 @@ mod _native {
     use super::index::{NativeIndex, engines};
     #[pymodule_export]
     use super::matches::{NativeArray, NativeMatches};
+    #[pymodule_export]
+    use super::ranked::NativeRankedMatches;
 }

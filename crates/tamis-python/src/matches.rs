@@ -4,20 +4,25 @@
 use crate::arrow::{array_capsules, stream_capsule, unreadable};
 use crate::id::id_to_python;
 use arrow_array::{
-    Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch, cast::AsArray, types::Int64Type,
+    Array, ArrayRef, Int64Array, LargeStringArray, RecordBatch, cast::AsArray, types::Float64Type,
+    types::Int64Type,
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::{Field, Schema};
 use pyo3::exceptions::{PyBufferError, PyIndexError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
 use std::sync::Arc;
 use tamis_core::index::{Id, IdColumn, Matches};
 
+/// Bytes of a number: all are 64 bits wide.
+const WIDTH: usize = 8;
+
 /// An Arrow array that other libraries read without a copy: through the Arrow PyCapsule protocol and, for
-/// integers, through the buffer protocol.
+/// numbers, through the buffer protocol.
 #[pyclass(frozen, module = "tamis._native")]
 pub struct NativeArray {
     array: ArrayRef,
@@ -27,9 +32,18 @@ pub struct NativeArray {
 }
 
 impl NativeArray {
-    fn new(array: ArrayRef) -> NativeArray {
+    pub fn new(array: ArrayRef) -> NativeArray {
         let shape = [array.len() as ffi::Py_ssize_t];
-        NativeArray { array, shape, strides: [size_of::<i64>() as ffi::Py_ssize_t] }
+        NativeArray { array, shape, strides: [WIDTH as ffi::Py_ssize_t] }
+    }
+
+    /// Where the numbers are, and what the buffer protocol calls their type; `None` if they are none.
+    fn numbers(&self) -> Option<(*const c_void, &'static CStr)> {
+        if let Some(ints) = self.array.as_primitive_opt::<Int64Type>() {
+            return Some((ints.values().as_ptr().cast(), c"q"));
+        }
+        let floats = self.array.as_primitive_opt::<Float64Type>()?;
+        Some((floats.values().as_ptr().cast(), c"d"))
     }
 }
 
@@ -50,13 +64,13 @@ impl NativeArray {
         array_capsules(py, &self.array)
     }
 
-    /// Fills a read-only view of the integers.
+    /// Fills a read-only view of the numbers.
     ///
     /// # Safety
     /// Called by Python with a view to fill.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let this = slf.get();
-        let Some(values) = this.array.as_primitive_opt::<Int64Type>() else {
+        let Some((numbers, format)) = this.numbers() else {
             return Err(PyBufferError::new_err("an array of strings has no buffer; read it through Arrow"));
         };
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
@@ -66,12 +80,12 @@ impl NativeArray {
         // SAFETY: `view` is valid for writes by the contract of the protocol. It points into `this`, which is
         // immutable and kept alive by the reference in `obj`, given up by Python's own release of the view.
         unsafe {
-            (*view).buf = values.values().as_ptr() as *mut c_void;
-            (*view).len = (values.len() * size_of::<i64>()) as ffi::Py_ssize_t;
+            (*view).buf = numbers.cast_mut();
+            (*view).len = (this.array.len() * WIDTH) as ffi::Py_ssize_t;
             (*view).readonly = 1;
-            (*view).itemsize = size_of::<i64>() as ffi::Py_ssize_t;
+            (*view).itemsize = WIDTH as ffi::Py_ssize_t;
             (*view).format =
-                if asked(ffi::PyBUF_FORMAT) { c"q".as_ptr().cast_mut() } else { std::ptr::null_mut() };
+                if asked(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
             (*view).ndim = 1;
             (*view).shape =
                 if asked(ffi::PyBUF_ND) { this.shape.as_ptr().cast_mut() } else { std::ptr::null_mut() };
@@ -121,7 +135,36 @@ impl NativeMatches {
         self.offsets.as_primitive::<Int64Type>().values()
     }
 
-    fn id<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
+    /// Number of events.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Where the matches of one event are; negative numbers count from the end.
+    pub fn range(&self, row: isize) -> PyResult<Range<usize>> {
+        let len = self.len() as isize;
+        let row = if row < 0 { row + len } else { row };
+        if !(0..len).contains(&row) {
+            return Err(PyIndexError::new_err("event number out of range"));
+        }
+        Ok(self.offsets()[row as usize] as usize..self.offsets()[row as usize + 1] as usize)
+    }
+
+    /// A row for each match: the columns `event` and `id`, and perhaps another.
+    pub fn batch(&self, another: Option<(&str, &ArrayRef)>) -> PyResult<RecordBatch> {
+        let mut events = Vec::with_capacity(self.ids.len());
+        for (event, ends) in self.offsets().windows(2).enumerate() {
+            events.resize(ends[1] as usize, event as i64);
+        }
+        let events: ArrayRef = Arc::new(Int64Array::from(events));
+        let columns = [("event", &events), ("id", &self.ids)].into_iter().chain(another);
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
+            .map(|(name, array)| (Field::new(name, array.data_type().clone(), false), array.clone()))
+            .unzip();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(unreadable)
+    }
+
+    pub fn id<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
         if let Some(mixed) = &self.mixed {
             return id_to_python(py, &mixed[at]);
         }
@@ -135,26 +178,20 @@ impl NativeMatches {
 #[pymethods]
 impl NativeMatches {
     fn __len__(&self) -> usize {
-        self.offsets.len() - 1
+        self.len()
     }
 
     /// The ids of one event; negative numbers count from the end.
     fn row<'py>(&self, py: Python<'py>, row: isize) -> PyResult<Bound<'py, PyList>> {
-        let len = self.__len__() as isize;
-        let row = if row < 0 { row + len } else { row };
-        if !(0..len).contains(&row) {
-            return Err(PyIndexError::new_err("event number out of range"));
-        }
-        let range = self.offsets()[row as usize] as usize..self.offsets()[row as usize + 1] as usize;
-        let ids: Vec<_> = range.map(|at| self.id(py, at)).collect::<PyResult<_>>()?;
+        let ids: Vec<_> = self.range(row)?.map(|at| self.id(py, at)).collect::<PyResult<_>>()?;
         PyList::new(py, ids)
     }
 
-    fn offsets_array(&self) -> NativeArray {
+    pub fn offsets_array(&self) -> NativeArray {
         NativeArray::new(self.offsets.clone())
     }
 
-    fn ids_array(&self) -> NativeArray {
+    pub fn ids_array(&self) -> NativeArray {
         NativeArray::new(self.ids.clone())
     }
 
@@ -166,21 +203,7 @@ impl NativeMatches {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let mut events = Vec::with_capacity(self.ids.len());
-        for (event, ends) in self.offsets().windows(2).enumerate() {
-            events.resize(ends[1] as usize, event as i64);
-        }
-        let batch = |events| -> Result<RecordBatch, ArrowError> {
-            let fields = vec![
-                Field::new("event", arrow_schema::DataType::Int64, false),
-                Field::new("id", self.ids.data_type().clone(), false),
-            ];
-            RecordBatch::try_new(
-                Arc::new(Schema::new(fields)),
-                vec![Arc::new(Int64Array::from(events)), self.ids.clone()],
-            )
-        };
-        let batch = batch(events).map_err(unreadable)?;
+        let batch = self.batch(None)?;
         stream_capsule(py, batch.schema(), batch)
     }
 }

@@ -16,12 +16,15 @@ import pyarrow.compute as pc
 
 from tamis.index import Index
 from tamis.matches import Matches
+from tamis.ranked_matches import RankedMatches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql.types import StructType
 
 Event = Mapping[str, Any]
+# What attributes count: none for all events, or some for each.
+EachWeights = dict[str, float] | list[dict[str, float]]
 
 # Spark runs a worker for each core; more threads would only stand in each other's way.
 _THREADS = 1
@@ -45,6 +48,10 @@ class ColumnsLayout:
     def match(self, index: Index, batch: pa.RecordBatch) -> Matches:
         """Match every row of a batch."""
         return Matches(index._native.match_arrow(batch, _THREADS, False))
+
+    def top_k(self, index: Index, batch: pa.RecordBatch, k: int, weights: EachWeights) -> RankedMatches:
+        """Rank the matches of every row of a batch."""
+        return RankedMatches(index._native.top_k_arrow(batch, k, weights, _THREADS))
 
     def mappings(self, batch: pa.RecordBatch) -> list[Event]:
         """Give every row as a mapping."""
@@ -74,6 +81,10 @@ class JsonLayout:
         """Match every row of a batch."""
         return index.match_json_many(_json_texts(batch), threads=_THREADS)
 
+    def top_k(self, index: Index, batch: pa.RecordBatch, k: int, weights: EachWeights) -> RankedMatches:
+        """Rank the matches of every row of a batch."""
+        return index.top_k_json_many(_json_texts(batch), k, weights, threads=_THREADS)
+
     def mappings(self, batch: pa.RecordBatch) -> list[Event]:
         """Give every row as a mapping."""
         return [json.loads(text) for text in _json_texts(batch)]
@@ -101,6 +112,10 @@ class MapLayout:
     def match(self, index: Index, batch: pa.RecordBatch) -> Matches:
         """Match every row of a batch."""
         return index.match_many(self.mappings(batch), threads=_THREADS)
+
+    def top_k(self, index: Index, batch: pa.RecordBatch, k: int, weights: EachWeights) -> RankedMatches:
+        """Rank the matches of every row of a batch."""
+        return index.top_k_many(self.mappings(batch), k, weights, threads=_THREADS)
 
     def mappings(self, batch: pa.RecordBatch) -> list[Event]:
         """Give every row as a mapping."""

@@ -1,6 +1,6 @@
 //! The reference semantics: three-valued evaluation of what the user wrote, node by node.
 //!
-//! Engines never run this; it explains single results, computes scores, and in tests stands against them.
+//! Engines never run this; it explains single results, decides what counts in scores, and in tests stands against them.
 
 use super::ast::{Condition, Expr, Op, Quantifier};
 use super::normalize::Missing;
@@ -66,10 +66,10 @@ fn any(truths: impl Iterator<Item = Truth>) -> Truth {
 
 /// An event seen through the names of a schema.
 #[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub schema: &'a Schema,
-    pub event: &'a Event<'a>,
-    pub missing: Missing,
+struct Context<'a> {
+    schema: &'a Schema,
+    event: &'a Event<'a>,
+    missing: Missing,
 }
 
 impl<'a> Context<'a> {
@@ -109,24 +109,15 @@ impl Expr {
         let mut operands = self.children().iter().map(|child| child.truth(context));
         match self {
             Expr::Const(constant) => Truth::of(*constant),
-            Expr::Condition(condition) => condition.truth(context),
+            Expr::Condition(condition) => {
+                condition.truth(context.value(condition), context.event, context.missing)
+            }
             Expr::Not(_) => operands.next().map_or(Truth::Unknown, Truth::not),
             Expr::And(_) => all(operands),
             Expr::Or(_) => any(operands),
             Expr::Xor(_) => operands.reduce(Truth::xor).unwrap_or(Truth::False),
             Expr::Xnor(_) => operands.reduce(|a, b| a.xor(b).not()).unwrap_or(Truth::True),
         }
-    }
-
-    /// The sum, over the predicates satisfied under the NOTs around them, of predicate weight times event weight.
-    pub(crate) fn score(&self, context: Context<'_>, event_weight: impl Fn(&str) -> f64) -> f64 {
-        let mut sum = 0.0;
-        self.for_each_condition(false, &mut |condition, negated| {
-            if condition.truth(context).negated_if(negated) == Truth::True {
-                sum += condition.weight * event_weight(&condition.attribute.name);
-            }
-        });
-        sum
     }
 
     fn explain(&self, context: Context<'_>) -> Explanation {
@@ -169,23 +160,37 @@ pub struct Explanation {
 }
 
 impl Condition {
-    fn truth(&self, context: Context<'_>) -> Truth {
-        let value = context.value(self);
-        let on_missing = match context.missing {
-            Missing::Unknown => Truth::Unknown,
-            Missing::False => Truth::False,
-        };
+    /// What the predicate is for an event; `value` is that of its attribute.
+    pub(crate) fn truth(&self, value: Value<'_>, event: &Event<'_>, missing: Missing) -> Truth {
+        let on_missing = missing.truth();
         match (self.attribute.quantifier, value) {
             (None, value) => self.op.truth(value, on_missing),
             (Some(_), Value::Missing) => on_missing,
             (Some(quantifier), Value::List(list)) => {
-                let elements = context.event.elements(list).map(|element| self.op.truth(element, on_missing));
+                let elements = event.elements(list).map(|element| self.op.truth(element, on_missing));
                 match quantifier {
                     Quantifier::Any => any(elements),
                     Quantifier::All => all(elements),
                 }
             }
             (Some(_), _) => Truth::Unknown,
+        }
+    }
+
+    /// What the predicate is for events without its attribute.
+    pub(crate) fn truth_without(&self, missing: Missing) -> Truth {
+        match self.attribute.quantifier {
+            None => self.op.truth(Value::Missing, missing.truth()),
+            Some(_) => missing.truth(),
+        }
+    }
+}
+
+impl Missing {
+    fn truth(self) -> Truth {
+        match self {
+            Missing::Unknown => Truth::Unknown,
+            Missing::False => Truth::False,
         }
     }
 }

@@ -30,7 +30,6 @@ mod wording;
 
 pub use ast::{Attribute, Comparison, Condition, Connective, Expr, Op, Quantifier};
 pub use dnf::Conjunction;
-pub(crate) use eval::Context;
 pub use eval::{Explanation, Truth};
 pub use limits::Limits;
 pub use normal::{Node, NodeId, Normal, Over, Predicate, Root, Test};

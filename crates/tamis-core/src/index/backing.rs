@@ -1,13 +1,15 @@
 //! What the facade asks of those who keep the subscriptions.
 
 use super::parsing::Parsed;
-use super::{EventWeights, Id, IdColumn, Matches, MemoryUsage, NearMiss, Plan, Settings, Source, Stale};
+use super::ranking::{RankedMatches, Wanted};
+use super::{Id, IdColumn, Matches, MemoryUsage, NearMiss, Plan, Settings, Source, Stale};
 use crate::error::Result;
 use crate::event::Rows;
 use crate::expr::Expr;
 use crate::schema::Schema;
 use crate::storage::Target;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Keeps subscriptions and matches events; safe to use from many threads. The public methods of
@@ -55,9 +57,8 @@ pub(super) trait Pinned: Send + Sync {
     fn top_k(
         &self,
         rows: &Rows,
-        row: usize,
-        k: usize,
-        weights: &EventWeights,
-    ) -> Result<Result<Vec<(Id, f64)>>, Stale>;
+        range: Range<usize>,
+        wanted: &Wanted<'_>,
+    ) -> Result<Result<RankedMatches>, Stale>;
     fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale>;
 }

@@ -17,7 +17,8 @@
 //! | `view` | how is an event read and matched against one state of the index? |
 //! | `matches` | what does matching return, and how do threads share the rows? |
 //! | `holding` | what are texts held against, to score them or to tell what is missing? |
-//! | `scoring` | which matches are the best k? |
+//! | `scoring` | how much does a match count? |
+//! | `ranking` | which matches are the best k? |
 //! | `plan` | how is an expression found? |
 //! | `near` | which expressions fail by one predicate only? |
 //! | `file` | how does an index become bytes and back? |
@@ -31,6 +32,7 @@ mod matches;
 mod near;
 mod parsing;
 mod plan;
+mod ranking;
 mod scoring;
 mod segmented;
 mod source;
@@ -40,7 +42,8 @@ pub use id::{Id, IdColumn};
 pub use matches::{Matches, Stale};
 pub use near::NearMiss;
 pub use plan::{Plan, Standing};
-pub use scoring::EventWeights;
+pub use ranking::RankedMatches;
+pub use scoring::{EventWeights, Weighting};
 pub use source::Source;
 pub use view::View;
 

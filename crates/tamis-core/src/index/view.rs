@@ -1,7 +1,8 @@
 //! One state of the index, held on to while events are read and matched.
 
 use super::backing::Pinned;
-use super::{EventWeights, Id, IdColumn, Index, Matches, NearMiss, Stale};
+use super::ranking::Wanted;
+use super::{EventWeights, Id, IdColumn, Index, Matches, NearMiss, RankedMatches, Stale, Weighting};
 use crate::error::{Error, Result};
 use crate::event::{JsonReader, Rows};
 use crate::schema::Schema;
@@ -50,7 +51,23 @@ impl View<'_> {
         k: usize,
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
-        self.0.top_k(rows, row, k, weights)
+        let wanted = Wanted { k, weights: Weighting::Same(weights), threads: Some(NonZeroUsize::MIN) };
+        let ranked = self.0.top_k(rows, row..row + 1, &wanted)?;
+        Ok(ranked.map(|ranked| ranked.matches.ids.iter().zip(ranked.scores).collect()))
+    }
+
+    /// As [`View::top_k`], for all rows; `threads` is the number of workers, by default one per core.
+    pub fn top_k_rows(
+        &self,
+        rows: &Rows,
+        k: usize,
+        weights: Weighting<'_>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Result<RankedMatches>, Stale> {
+        match weights.check(rows.len()) {
+            Ok(()) => self.0.top_k(rows, 0..rows.len(), &Wanted { k, weights, threads }),
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     /// The first `limit` subscriptions, in order of insertion, that a row does not match but would if one predicate
@@ -113,6 +130,20 @@ impl Index {
         let view = self.pin();
         view.check(schema)?;
         view.top_k(rows, row, k, weights)
+    }
+
+    /// As [`View::top_k_rows`], for rows read with a schema taken before.
+    pub fn top_k_rows(
+        &self,
+        schema: &Schema,
+        rows: &Rows,
+        k: usize,
+        weights: Weighting<'_>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Result<RankedMatches>, Stale> {
+        let view = self.pin();
+        view.check(schema)?;
+        view.top_k_rows(rows, k, weights, threads)
     }
 
     /// Matches one JSON object; ids in order of insertion.

@@ -7,7 +7,8 @@ use crate::event::Rows;
 use crate::index::backing::Pinned;
 use crate::index::holding::Holding;
 use crate::index::matches::in_chunks;
-use crate::index::{EventWeights, Id, IdColumn, Matches, NearMiss, Stale};
+use crate::index::ranking::{RankedMatches, Wanted};
+use crate::index::{Id, IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -58,15 +59,24 @@ impl Pinned for LockedView<'_> {
     fn top_k(
         &self,
         rows: &Rows,
-        row: usize,
-        k: usize,
-        weights: &EventWeights,
-    ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
+        range: Range<usize>,
+        wanted: &Wanted<'_>,
+    ) -> Result<Result<RankedMatches>, Stale> {
         let state = self.locked.state.read();
         state.check(&self.schema)?;
-        let subs = self.locked.match_subs(&state, rows, row);
-        let matches = subs.iter().filter_map(|sub| state.subscriptions.get(*sub));
-        Ok(self.holding(rows, row).best(matches.map(|s| (s.id.clone(), &*s.text)), k, weights))
+        let found = in_chunks(range.len(), CHUNK, wanted.threads, |chunk| {
+            self.rank_range(&state, rows, range.start + chunk.start..range.start + chunk.end, wanted)
+        });
+        let mut scores = Vec::new();
+        let found: Result<Vec<Found>> = found
+            .into_iter()
+            .map(|chunk| {
+                let (found, more) = chunk?;
+                scores.extend(more);
+                Ok(found)
+            })
+            .collect();
+        Ok(found.map(|found| RankedMatches { matches: state.gather(found, range.len()), scores }))
     }
 
     /// Updates wait for a copy of the texts only.
@@ -86,6 +96,34 @@ impl LockedView<'_> {
     fn holding<'h>(&'h self, rows: &'h Rows, row: usize) -> Holding<'h> {
         let Locked { missing, limits, .. } = self.locked;
         Holding { schema: &self.schema, missing: *missing, limits, rows, row }
+    }
+
+    /// The best matches of some rows, and their scores.
+    fn rank_range(
+        &self,
+        state: &State,
+        rows: &Rows,
+        range: Range<usize>,
+        wanted: &Wanted<'_>,
+    ) -> Result<(Found, Vec<f64>)> {
+        let mut scratch = self.locked.take_scratch(state);
+        if scratch.ranked_at != state.subscriptions.changes() {
+            scratch.ranked_at = state.subscriptions.changes();
+            scratch.ranker.forget();
+        }
+        let (mut found, mut scores, mut subs) = (Found::default(), Vec::new(), Vec::new());
+        for row in range {
+            subs.clear();
+            state.match_into(rows, row, &mut scratch, &mut subs);
+            let (holding, matches) = (self.holding(rows, row), subs.iter().copied());
+            scratch.ranker.rank(&holding, &state.subscriptions, matches, wanted, |sub, score| {
+                found.subs.push(sub);
+                scores.push(score);
+            })?;
+            found.ends.push(found.subs.len());
+        }
+        self.locked.give_back(scratch);
+        Ok((found, scores))
     }
 }
 

@@ -19,8 +19,9 @@ mod update;
 use super::backing::{Backing, Pinned};
 use super::file::first_format;
 use super::parsing::Parsed;
+use super::ranking::Ranker;
 use super::{Id, MemoryUsage, Settings, Source, Stale};
-use crate::engine::{Engine, Scratch};
+use crate::engine::{Engine, Scratch, SubId};
 use crate::error::{Error, Result};
 use crate::event::{EventSlots, Rows};
 use crate::expr::{Limits, Missing};
@@ -51,6 +52,9 @@ struct State {
 struct MatchScratch {
     slots: EventSlots,
     engine: Scratch,
+    ranker: Ranker<SubId>,
+    /// [`Subscriptions::changes`] when the ranker was used last.
+    ranked_at: u64,
 }
 
 impl Locked {
@@ -66,7 +70,12 @@ impl Locked {
 
     fn take_scratch(&self, state: &State) -> MatchScratch {
         let idle = self.idle.lock().pop();
-        idle.unwrap_or_else(|| MatchScratch { slots: EventSlots::default(), engine: state.engine.scratch() })
+        idle.unwrap_or_else(|| MatchScratch {
+            slots: EventSlots::default(),
+            engine: state.engine.scratch(),
+            ranker: Ranker::default(),
+            ranked_at: 0,
+        })
     }
 
     fn give_back(&self, scratch: MatchScratch) {

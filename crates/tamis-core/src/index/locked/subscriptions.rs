@@ -3,6 +3,7 @@
 use crate::engine::SubId;
 use crate::expr::Root;
 use crate::index::id::{Id, IdColumn};
+use crate::index::ranking::Written;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -55,6 +56,8 @@ pub struct Subscriptions {
     always: Vec<SubId>,
     text_ids: usize,
     next_sequence: u64,
+    /// Counts what gives a number another meaning.
+    changes: u64,
     /// Whether ascending numbers are also in order of insertion: true until a number is used again.
     numbers_in_order: bool,
 }
@@ -128,6 +131,7 @@ impl Subscriptions {
         let Some(removed) = self.slots[sub.index()].take() else {
             return;
         };
+        self.changes += 1;
         if let Ok(entry) = self.by_id.find_entry(hash(&removed.id), |other| *other == sub) {
             entry.remove();
         }
@@ -144,6 +148,7 @@ impl Subscriptions {
 
     /// Gives a subscription that is present another expression.
     pub fn replace(&mut self, sub: SubId, text: Box<str>, standing: Standing) {
+        self.changes += 1;
         self.always.retain(|other| *other != sub);
         if standing == Standing::Always {
             self.always.push(sub);
@@ -152,6 +157,11 @@ impl Subscriptions {
             subscription.text = text;
             subscription.standing = standing;
         }
+    }
+
+    /// As long as this stays, every number in use means what it did.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Subscriptions that match every event.
@@ -252,5 +262,21 @@ impl Subscriptions {
             }
         }
         Ok(())
+    }
+}
+
+impl Written for Subscriptions {
+    type Place = SubId;
+
+    fn key(&self, sub: SubId) -> u64 {
+        u64::from(sub.0)
+    }
+
+    fn text(&self, sub: SubId) -> Option<&str> {
+        self.get(sub).map(|subscription| &*subscription.text)
+    }
+
+    fn sequence(&self, sub: SubId) -> u64 {
+        self.get(sub).map_or(0, |subscription| subscription.sequence)
     }
 }

@@ -13,11 +13,12 @@ use crate::event::{Event, EventSlots, Rows};
 use crate::index::backing::Pinned;
 use crate::index::holding::Holding;
 use crate::index::matches::{in_chunks, workers};
-use crate::index::{EventWeights, Id, IdColumn, Matches, NearMiss, Stale};
+use crate::index::ranking::{RankedMatches, Ranker, Wanted};
+use crate::index::{IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Events that are matched at a time: enough for bit-parallel structures.
 const CHUNK: usize = 512;
@@ -35,6 +36,9 @@ pub(super) struct MatchScratch {
     /// What a row matched, with its place in the order of insertion.
     places: Vec<(u64, Place)>,
     ascending: Ascending,
+    ranker: Ranker<Place>,
+    /// What the ranker was used for last; its places mean nothing elsewhere.
+    ranked: Weak<Snapshot>,
 }
 
 impl MatchScratch {
@@ -46,6 +50,16 @@ impl MatchScratch {
             batches: Vec::new(),
             places: Vec::new(),
             ascending: Ascending::default(),
+            ranker: Ranker::default(),
+            ranked: Weak::new(),
+        }
+    }
+
+    /// Makes the ranker ready for a snapshot. The weak reference keeps its address from being used again.
+    fn rank_in(&mut self, snapshot: &Arc<Snapshot>) {
+        if !std::ptr::eq(self.ranked.as_ptr(), Arc::as_ptr(snapshot)) {
+            self.ranker.forget();
+            self.ranked = Arc::downgrade(snapshot);
         }
     }
 }
@@ -117,18 +131,17 @@ impl Pinned for SnapshotView<'_> {
     fn top_k(
         &self,
         rows: &Rows,
-        row: usize,
-        k: usize,
-        weights: &EventWeights,
-    ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
-        Ok(self.with_scratch(|scratch| {
-            let snapshot = &*self.snapshot;
-            snapshot.search(rows, row..row + 1, scratch);
-            let MatchScratch { batches, places, .. } = scratch;
-            snapshot.places_of_row(batches, 0, places);
-            let matches = places.iter().filter_map(|(_, at)| Some((snapshot.id(*at), snapshot.text(*at)?)));
-            self.holding(rows, row).best(matches, k, weights)
-        }))
+        range: Range<usize>,
+        wanted: &Wanted<'_>,
+    ) -> Result<Result<RankedMatches>, Stale> {
+        let stretch = if workers(wanted.threads) == 1 { range.len().max(1) } else { CHUNK };
+        let stretches = in_chunks(range.len(), stretch, wanted.threads, |stretch| {
+            let stretch = range.start + stretch.start..range.start + stretch.end;
+            self.with_scratch(|scratch| self.rank_stretch(rows, stretch, wanted, scratch))
+        });
+        let matches = Answers::new(&self.snapshot).finish();
+        let mut ranked = RankedMatches { matches, scores: Vec::new() };
+        Ok(stretches.into_iter().try_for_each(|stretch| stretch.map(|it| ranked.append(it))).map(|()| ranked))
     }
 
     fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale> {
@@ -142,6 +155,33 @@ impl SnapshotView<'_> {
     fn holding<'h>(&'h self, rows: &'h Rows, row: usize) -> Holding<'h> {
         let Shared { missing, limits, .. } = self.shared;
         Holding { schema: &self.snapshot.schema, missing: *missing, limits, rows, row }
+    }
+
+    /// The best matches of some rows.
+    fn rank_stretch(
+        &self,
+        rows: &Rows,
+        stretch: Range<usize>,
+        wanted: &Wanted<'_>,
+        scratch: &mut MatchScratch,
+    ) -> Result<RankedMatches> {
+        let snapshot = &*self.snapshot;
+        scratch.rank_in(&self.snapshot);
+        let (mut answers, mut scores) = (Answers::new(snapshot), Vec::new());
+        for start in stretch.clone().step_by(CHUNK) {
+            let chunk = start..stretch.end.min(start + CHUNK);
+            snapshot.search(rows, chunk.clone(), scratch);
+            let MatchScratch { batches, ranker, .. } = &mut *scratch;
+            for (at, row) in chunk.enumerate() {
+                let matches = snapshot.found(batches, at);
+                ranker.rank(&self.holding(rows, row), snapshot, matches, wanted, |place, score| {
+                    answers.ids.push(snapshot, place);
+                    scores.push(score);
+                })?;
+                answers.offsets.push(answers.ids.len() as i64);
+            }
+        }
+        Ok(RankedMatches { matches: answers.finish(), scores })
     }
 
     fn with_scratch<T>(&self, work: impl FnOnce(&mut MatchScratch) -> T) -> T {
@@ -233,16 +273,22 @@ impl Snapshot {
         }
     }
 
+    /// What one row of the batches matches, source by source.
+    fn found<'b>(&self, batches: &'b [Batch], row: usize) -> impl Iterator<Item = Place> + use<'b> {
+        let parts = self.parts.len();
+        batches.iter().enumerate().flat_map(move |(source, batch)| {
+            let place = move |at: &u32| match source < parts {
+                true => Place::Part(source, *at),
+                false => Place::Recent(*at as usize),
+            };
+            batch.row(row).iter().map(place)
+        })
+    }
+
     /// Leaves in `places` what one row of the batches matches, in order of insertion.
     fn places_of_row(&self, batches: &[Batch], row: usize, places: &mut Vec<(u64, Place)>) {
         places.clear();
-        for (source, batch) in batches.iter().enumerate() {
-            let is_part = source < self.parts.len();
-            places.extend(batch.row(row).iter().map(|at| {
-                let place = if is_part { Place::Part(source, *at) } else { Place::Recent(*at as usize) };
-                (self.sequence(place), place)
-            }));
-        }
+        places.extend(self.found(batches, row).map(|place| (self.sequence(place), place)));
         places.sort_unstable_by_key(|(sequence, _)| *sequence);
     }
 }

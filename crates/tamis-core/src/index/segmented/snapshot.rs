@@ -4,6 +4,7 @@ use super::dead::Dead;
 use super::segment::Segment;
 use crate::expr::Normal;
 use crate::index::Id;
+use crate::index::ranking::Written;
 use crate::schema::Schema;
 use std::sync::Arc;
 
@@ -132,5 +133,25 @@ impl Snapshot {
         self.text_ids += usize::from(matches!(entry.id, Id::Text(_)));
         self.next_sequence = self.next_sequence.max(entry.sequence.saturating_add(1));
         Arc::make_mut(&mut self.recent).push(Arc::new(entry));
+    }
+}
+
+impl Written for Snapshot {
+    type Place = Place;
+
+    fn key(&self, place: Place) -> u64 {
+        match place {
+            // Segments are never that many.
+            Place::Recent(at) => (u64::from(u32::MAX) << 32) | at as u64,
+            Place::Part(part, local) => ((part as u64) << 32) | u64::from(local),
+        }
+    }
+
+    fn text(&self, place: Place) -> Option<&str> {
+        self.text(place)
+    }
+
+    fn sequence(&self, place: Place) -> u64 {
+        self.sequence(place)
     }
 }
