@@ -26,6 +26,15 @@ const CHUNK: usize = 512;
 /// Several workers share events evenly, but take at least so many at a time.
 const LEAST: usize = 64;
 
+/// How many events a worker takes at a time. Alone, it puts everything into one place; otherwise stretches are put
+/// together in the end.
+fn stretch(events: usize, threads: Option<NonZeroUsize>) -> usize {
+    match workers(threads) {
+        1 => events.max(1),
+        workers => events.div_ceil(workers).clamp(LEAST, CHUNK),
+    }
+}
+
 /// What one thread needs to match.
 pub(super) struct MatchScratch {
     slots: EventSlots,
@@ -107,12 +116,7 @@ impl Pinned for SnapshotView<'_> {
         threads: Option<NonZeroUsize>,
         ordered: bool,
     ) -> Result<Matches, Stale> {
-        // Alone, one worker puts everything into one place; otherwise stretches are put together in the end.
-        let stretch = match workers(threads) {
-            1 => rows.len().max(1),
-            workers => rows.len().div_ceil(workers).clamp(LEAST, CHUNK),
-        };
-        let mut stretches = in_chunks(rows.len(), stretch, threads, |stretch| {
+        let mut stretches = in_chunks(rows.len(), stretch(rows.len(), threads), threads, |stretch| {
             self.with_scratch(|scratch| {
                 let mut answers = Answers::new(&self.snapshot);
                 for start in stretch.clone().step_by(CHUNK) {
@@ -134,7 +138,7 @@ impl Pinned for SnapshotView<'_> {
         range: Range<usize>,
         wanted: &Wanted<'_>,
     ) -> Result<Result<RankedMatches>, Stale> {
-        let stretch = if workers(wanted.threads) == 1 { range.len().max(1) } else { CHUNK };
+        let stretch = stretch(range.len(), wanted.threads);
         let stretches = in_chunks(range.len(), stretch, wanted.threads, |stretch| {
             let stretch = range.start + stretch.start..range.start + stretch.end;
             self.with_scratch(|scratch| self.rank_stretch(rows, stretch, wanted, scratch))
