@@ -9,6 +9,7 @@
 
 from importlib.metadata import version as _version
 
+from tamis.dissection import Dissection, dissect
 from tamis.engines import EngineInfo, engines
 from tamis.errors import (
     DuplicateId,
@@ -30,6 +31,7 @@ from tamis.limits import Limits
 from tamis.matches import Matches
 from tamis.near_miss import NearMiss
 from tamis.plan import Alternative, Plan
+from tamis.predicate import Predicate
 from tamis.ranked_matches import RankedMatches
 
 __version__ = _version("tamis")
@@ -37,6 +39,7 @@ __version__ = _version("tamis")
 __all__ = [
     "Alternative",
     "Attribute",
+    "Dissection",
     "DuplicateId",
     "EngineInfo",
     "EventError",
@@ -53,6 +56,7 @@ __all__ = [
     "OptionError",
     "ParseError",
     "Plan",
+    "Predicate",
     "RankedMatches",
     "TamisError",
     "TooComplex",
@@ -60,6 +64,7 @@ __all__ = [
     "all_of",
     "any_of",
     "attr",
+    "dissect",
     "engines",
     "parse",
 ]

@@ -11,6 +11,7 @@ from tamis import _native
 from tamis.errors import ParseError
 from tamis.explanation import Explanation
 from tamis.limits import DEFAULT, Limits
+from tamis.predicate import Predicate
 
 Value: TypeAlias = bool | int | float | str | datetime.date | datetime.datetime
 Missing: TypeAlias = Literal["unknown", "false"]
@@ -110,6 +111,19 @@ class Expression:
         ['a', 'b.c']
         """
         return frozenset(self._native.attributes())
+
+    def predicates(self) -> list[Predicate]:
+        """Take the expression apart: its predicates from left to right, as they are written.
+
+        A predicate that is there twice is listed twice. TRUE and FALSE are no predicates.
+
+        >>> age, country = parse("age between 18 and 35 and not country in ('US', 'DE')").predicates()
+        >>> age.attribute, age.operator, age.values, age.kind
+        ('age', 'BETWEEN', (18, 35), 'number')
+        >>> country.text, country.negated
+        ("country IN ('US', 'DE')", True)
+        """
+        return [Predicate.from_native(parts) for parts in self._native.predicates()]
 
     def evaluate(self, event: Mapping[str, Any], missing: Missing = "unknown") -> bool | None:
         """Evaluate for one event: True, False, or None for UNKNOWN.

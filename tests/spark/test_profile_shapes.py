@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 import tamis
 from tamis import attr
 from tamis.spark.profiling import shape_of
+from tamis.spark.profiling.selectivity import PredicateCount
+from tamis.spark.profiling.subscriptions import AspectCount
 
 NAMES = st.one_of(
     st.sampled_from(
@@ -128,3 +131,36 @@ def test_what_is_no_expression_is_refused() -> None:
 def test_dates_and_times_are_one_kind() -> None:
     built = attr("t") > datetime.date(2026, 11, 15)
     assert shape_of(str(built)).predicates[0].kind == "time"
+
+
+def test_workers_count_what_shapes_tell() -> None:
+    texts = ["a > 1 and a > 2 or not b in ('x')", "true", "a >", None, "a > 1", "not (a xor b)", "a > 1"]
+    batches = [
+        pa.record_batch([pa.array(texts, pa.string())], names=["e"]),
+        pa.record_batch({"e": pa.array([], pa.string())}),
+    ]
+    shapes = [shape_of(text) for text in texts if text not in ("a >", None)]
+    rows = {
+        (row["aspect"], row["attribute"], row["value"]): (row["subscriptions"], row["predicates"])
+        for batch in AspectCount(tamis.Limits()).run(iter(batches))
+        for row in batch.to_pylist()
+    }
+    assert rows["all", None, None] == (5, sum(len(shape.predicates) for shape in shapes)) == (5, 7)
+    assert rows["bad", None, None] == (2, 0)
+    assert rows["attribute", "a", None] == (4, 5)
+    assert rows["attribute operator", "a", ">"] == (3, 4)
+    assert rows["operator", None, "IN"] == rows["kind", None, "text"] == (1, 1)
+    assert rows["kind", None, "number"] == (3, 4)
+    assert [rows["size", None, size] for size in "0123" if ("size", None, size) in rows] == [
+        (1, 0),
+        (2, 2),
+        (1, 2),
+        (1, 3),
+    ]
+    assert rows["depth", None, "3"] == (2, 5) and rows["conjunctions", None, "2"] == (2, 5)
+    distinct = [
+        row for batch in PredicateCount(tamis.Limits()).run(iter(batches)) for row in batch.to_pylist()
+    ]
+    assert {row["predicate"]: row["predicates"] for row in distinct} == {
+        "a > 1": 3, "a > 2": 1, "b IN ('x')": 1, "a": 1, "b": 1
+    }  # fmt: skip

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import tamis
@@ -51,6 +52,9 @@ def test_native_classes_are_frozen(kind: type) -> None:
         "NativeIndex": tamis.Index()._native,
         "NativeMatches": tamis.Index().match_many([])._native,
         "NativeRankedMatches": tamis.Index().top_k_many([])._native,
+        "NativeBatch": _native.dissect(pa.table({"e": pa.array([], pa.string())}), tamis.Limits().as_tuple())[
+            0
+        ],
         "NativeArray": tamis.Index().match_many([]).ids,
     }
     thing = instance[kind.__name__]

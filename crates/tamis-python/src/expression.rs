@@ -1,13 +1,14 @@
 //! Expressions: parsed, joined, explained.
 
+use crate::dissection::quantifier_name;
 use crate::errors::{exception, expression_text};
 use crate::event::read_event;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::sync::Arc;
-use tamis_core::Error;
 use tamis_core::event::Rows;
-use tamis_core::expr::{Connective, Explanation, Expr, Limits, Missing, Truth};
+use tamis_core::expr::{Condition, Connective, Explanation, Expr, Limits, Missing, Truth};
+use tamis_core::{Error, Literal, Number};
 
 /// An expression. Immutable.
 #[pyclass(frozen, module = "tamis._native")]
@@ -127,6 +128,29 @@ impl NativeExpression {
         self.expr.depth()
     }
 
+    fn conjunctions(&self) -> f64 {
+        self.expr.conjunctions()
+    }
+
+    /// From left to right: text, attribute, quantifier, operator, values, kind, negated, weight.
+    fn predicates<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let mut conditions = Vec::new();
+        self.expr.for_each_condition(false, &mut |condition, negated| conditions.push((condition, negated)));
+        let parts = |(condition, negated): (&Condition, bool)| {
+            let Condition { attribute, op, weight } = condition;
+            let values = op
+                .literals()
+                .iter()
+                .map(|literal| literal_parts(py, literal))
+                .collect::<PyResult<Vec<_>>>()?;
+            let quantifier = attribute.quantifier.map(quantifier_name);
+            let kind = op.asked().name();
+            (condition.text(), attribute.name.as_str(), quantifier, op.name(), values, kind, negated, *weight)
+                .into_pyobject(py)
+        };
+        conditions.into_iter().map(parts).collect()
+    }
+
     /// `True`, `False`, or `None` for UNKNOWN.
     fn evaluate(&self, event: &Bound<'_, PyAny>, missing: &str) -> PyResult<Option<bool>> {
         let missing = self::missing(missing).map_err(|error| exception(event.py(), error))?;
@@ -143,6 +167,19 @@ impl NativeExpression {
         let missing = self::missing(missing).map_err(|error| exception(py, error))?;
         let explanation = self.read(event, |schema, rows| self.expr.explain_row(schema, rows, 0, missing))?;
         explanation_to_python(py, &explanation)
+    }
+}
+
+/// A literal as `(type, value, text)`; dates are days and timestamps microseconds since 1970.
+fn literal_parts<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyTuple>> {
+    let text = literal.to_string();
+    match literal {
+        Literal::Bool(value) => ("bool", value, text).into_pyobject(py),
+        Literal::Number(Number::Int(value)) => ("int", value, text).into_pyobject(py),
+        Literal::Number(Number::Float(value)) => ("float", value, text).into_pyobject(py),
+        Literal::Text(value) => ("text", value.as_str(), text).into_pyobject(py),
+        Literal::Date(days) => ("date", days, text).into_pyobject(py),
+        Literal::Timestamp(micros) => ("timestamp", micros, text).into_pyobject(py),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod arrow;
 mod arrow_rules;
+mod dissection;
 mod errors;
 mod event;
 mod expression;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 /// `tamis._native`.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::dissection::{NativeBatch, dissect};
     #[pymodule_export]
     use super::expression::{NativeExpression, join, parse};
     #[pymodule_export]

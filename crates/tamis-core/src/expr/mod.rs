@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `lexer`, `parser` | is this text an expression, and if not, where does it break? |
 //! | `ast` | what did the user write? |
+//! | `anatomy` | what are its predicates made of, and how large is it as a disjunction? |
 //! | `pattern` | does this string match this LIKE, RLIKE, suffix, ...? |
 //! | `print` | how is an expression written canonically? |
 //! | `eval` | TRUE, FALSE or UNKNOWN, and why (the reference semantics)? |
@@ -15,6 +16,7 @@
 //! | `wording` | how is a normalized predicate said to people? |
 
 mod accepted;
+mod anatomy;
 mod ast;
 mod dnf;
 mod eval;
@@ -28,6 +30,7 @@ mod print;
 mod set;
 mod wording;
 
+pub use anatomy::Asked;
 pub use ast::{Attribute, Comparison, Condition, Connective, Expr, Op, Quantifier};
 pub use dnf::Conjunction;
 pub use eval::{Explanation, Truth};

@@ -77,39 +77,29 @@ impl Display for Name<'_> {
 impl Display for Condition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let attribute = &self.attribute;
-        let not = |negated: bool| if negated { "NOT " } else { "" };
+        let name = self.op.name();
         match &self.op {
-            Op::Compare(comparison, literal) => write!(f, "{attribute} {} {literal}", comparison.symbol())?,
-            Op::Between { negated, low, high } => {
-                write!(f, "{attribute} {}BETWEEN {low} AND {high}", not(*negated))?;
-            }
-            Op::In { negated, literals } => {
-                write!(f, "{attribute} {}IN (", not(*negated))?;
+            Op::Compare(_, literal) => write!(f, "{attribute} {name} {literal}")?,
+            Op::Between { low, high, .. } => write!(f, "{attribute} {name} {low} AND {high}")?,
+            Op::In { literals, .. } => {
+                write!(f, "{attribute} {name} (")?;
                 for (i, literal) in literals.iter().enumerate() {
                     write!(f, "{}{literal}", if i > 0 { ", " } else { "" })?;
                 }
                 f.write_str(")")?;
             }
-            Op::IsNull { negated } => write!(f, "{attribute} IS {}NULL", not(*negated))?,
-            Op::Matches { negated, pattern } => {
+            Op::IsNull { .. } => write!(f, "{attribute} {name}")?,
+            Op::Matches { pattern, .. } => {
                 let text = Literal::Text(pattern.source().into());
-                let word = match pattern.kind() {
-                    PatternKind::Like => "LIKE",
-                    PatternKind::ILike => "ILIKE",
-                    PatternKind::Regex => "RLIKE",
-                    PatternKind::Prefix => "startswith",
-                    PatternKind::Suffix => "endswith",
-                    PatternKind::Contains => "contains",
-                };
                 match pattern.kind() {
                     PatternKind::Like | PatternKind::ILike | PatternKind::Regex => {
-                        write!(f, "{attribute} {}{word} {text}", not(*negated))?;
+                        write!(f, "{attribute} {name} {text}")?;
                     }
-                    _ => write!(f, "{}{word}({attribute}, {text})", not(*negated))?,
+                    _ => write!(f, "{name}({attribute}, {text})")?,
                 }
             }
             Op::InCidr(networks) => {
-                write!(f, "in_cidr({attribute}")?;
+                write!(f, "{name}({attribute}")?;
                 for network in networks {
                     write!(f, ", '{network}'")?;
                 }

@@ -9,8 +9,9 @@
 | `save_profile` | | `Profile`: a profile of events, with a sample beside it |
 """
 
+from tamis.predicate import Predicate
 from tamis.spark.profiling.events import profile_events
-from tamis.spark.profiling.predicates import Predicate, Shape, shape_of
+from tamis.spark.profiling.predicates import Shape, shape_of
 from tamis.spark.profiling.profile import profile
 from tamis.spark.profiling.sample import Profile, sample_events, save_profile
 from tamis.spark.profiling.selectivity import selectivities

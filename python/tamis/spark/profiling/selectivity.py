@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,18 +12,26 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from tamis.dissection import dissect
 from tamis.errors import NeverMatchesWarning
 from tamis.index import Index
 from tamis.limits import DEFAULT, Limits
 from tamis.spark.columns import named, require
 from tamis.spark.layouts import Layout, find_layout
-from tamis.spark.profiling.predicates import shape_or_none
 
 # Enough that a million predicates come in groups of some thousands; each group sees the whole sample.
 _GROUPS = 64
 # So many events are matched at once: what they match is held in memory.
 _EVENTS_AT_ONCE = 128
 
+_PREDICATES = pa.schema(
+    [
+        ("predicate", pa.string()),
+        ("attribute", pa.string()),
+        ("operator", pa.string()),
+        ("predicates", pa.int64()),
+    ]
+)
 _SCHEMA = "predicate string, attribute string, operator string, predicates bigint, selectivity double"
 
 
@@ -93,17 +100,10 @@ class PredicateCount:
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Count the distinct predicates of each batch."""
         for batch in batches:
-            counts: Counter[tuple[str, str, str]] = Counter()
-            for text in batch.column(0).cast(pa.binary()).to_pylist():
-                shape = shape_or_none(text, self.limits)
-                for predicate in shape.predicates if shape else ():
-                    counts[predicate.text, predicate.attribute, predicate.operator] += 1
-            columns: Any = list(zip(*counts, strict=True)) if counts else [(), (), ()]
-            arrays = [pa.array(column, pa.string()) for column in columns]
-            arrays.append(pa.array(counts.values(), pa.int64()))
-            yield pa.RecordBatch.from_arrays(
-                arrays, names=["predicate", "attribute", "operator", "predicates"]
-            )
+            predicates = dissect(batch.column(0), self.limits).predicates
+            counted = predicates.group_by(["text", "attribute", "operator"]).aggregate([("row", "count")])
+            named = counted.rename_columns(_PREDICATES.names).cast(_PREDICATES)
+            yield from named.combine_chunks().to_batches()
 
 
 @dataclass(frozen=True)

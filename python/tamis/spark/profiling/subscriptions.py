@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from tamis.dissection import Dissection, dissect
 from tamis.limits import DEFAULT, Limits
 from tamis.spark.columns import named, require
-from tamis.spark.profiling.predicates import Shape, shape_or_none
 from tamis.spark.profiling.selectivity import selectivities
 
-Aspect: TypeAlias = tuple[str, str | None, str | None]
+_ASPECTS = pa.schema(
+    [
+        ("aspect", pa.string()),
+        ("attribute", pa.string()),
+        ("value", pa.string()),
+        ("subscriptions", pa.int64()),
+        ("predicates", pa.int64()),
+    ]
+)
 
 
 def profile_subscriptions(
@@ -108,42 +116,58 @@ class AspectCount:
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Count the aspects of each batch, so that few rows leave the worker."""
         for batch in batches:
-            subscriptions: Counter[Aspect] = Counter()
-            predicates: Counter[Aspect] = Counter()
-            for shape in self._shapes(batch.column(0)):
-                aspects = _aspects(shape)
-                predicates.update(aspects)
-                subscriptions.update(aspects.keys())
-            aspects_seen = list(zip(*subscriptions, strict=True)) if subscriptions else [(), (), ()]
-            columns = [pa.array(column, pa.string()) for column in aspects_seen]
-            columns.append(pa.array(subscriptions.values(), pa.int64()))
-            columns.append(pa.array([predicates[aspect] for aspect in subscriptions], pa.int64()))
-            names = ["aspect", "attribute", "value", "subscriptions", "predicates"]
-            yield pa.RecordBatch.from_arrays(columns, names=names)
-
-    def _shapes(self, texts: pa.Array) -> Iterator[Shape | None]:
-        return (shape_or_none(text, self.limits) for text in texts.cast(pa.binary()).to_pylist())
+            counted = pa.concat_tables(_aspects(dissect(batch.column(0), self.limits)))
+            yield from counted.combine_chunks().to_batches()
 
 
-def _aspects(shape: Shape | None) -> dict[Aspect, int]:
-    """Give the aspects of one subscription, each with the number of its predicates."""
-    if shape is None:
-        return {("bad", None, None): 0}
-    size = len(shape.predicates)
-    aspects: Counter[Aspect] = Counter()
-    for predicate in shape.predicates:
-        aspects["attribute", predicate.attribute, None] += 1
-        aspects["operator", None, predicate.operator] += 1
-        aspects["attribute operator", predicate.attribute, predicate.operator] += 1
-        aspects["kind", None, predicate.kind] += 1
+def _aspects(parts: Dissection) -> Iterator[pa.Table]:
+    """Count the subscriptions that have an aspect, and their predicates that it is about."""
+    yield _ASPECTS.empty_table()
+    for name, attribute, value in (
+        ("attribute", "attribute", None),
+        ("operator", None, "operator"),
+        ("attribute operator", "attribute", "operator"),
+        ("kind", None, "kind"),
+    ):
+        keys = [key for key in (attribute, value) if key is not None]
+        counted = parts.predicates.group_by(keys).aggregate([("row", "count_distinct"), ("row", "count")])
+        yield _table(counted, name, attribute, value, "row_count_distinct", "row_count")
+    good = parts.expressions.filter(pc.is_null(parts.expressions["error"]))
+    powers = pa.array(map(_power_of_two, good["conjunctions"].to_pylist()), pa.string())
+    good = good.append_column("size", good["predicates"]).set_column(3, "conjunctions", powers)
     for name, value in (
         ("all", None),
-        ("size", str(size)),
-        ("depth", str(shape.depth)),
-        ("conjunctions", _power_of_two(shape.conjunctions)),
+        ("size", "size"),
+        ("depth", "depth"),
+        ("conjunctions", "conjunctions"),
     ):
-        aspects[name, None, value] = size
-    return aspects
+        if len(good) > 0:
+            keys = [value] if value is not None else []
+            counted = good.group_by(keys).aggregate([([], "count_all"), ("predicates", "sum")])
+            yield _table(counted, name, None, value, "count_all", "predicates_sum")
+    if len(good) < len(parts.expressions):
+        bad = {"subscriptions": [len(parts.expressions) - len(good)], "predicates": [0]}
+        yield _table(pa.table(bad), "bad", None, None, "subscriptions", "predicates")
+
+
+def _table(
+    counted: pa.Table,
+    name: str,
+    attribute: str | None,
+    value: str | None,
+    subscriptions: str,
+    predicates: str,
+) -> pa.Table:
+    """Give counts the columns that leave the worker."""
+    none = pa.nulls(len(counted), pa.string())
+    columns = [
+        pa.repeat(name, len(counted)),
+        none if attribute is None else counted[attribute],
+        none if value is None else counted[value],
+        counted[subscriptions],
+        counted[predicates],
+    ]
+    return pa.table(columns, names=_ASPECTS.names).cast(_ASPECTS)
 
 
 def _power_of_two(count: float) -> str:
