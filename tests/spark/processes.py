@@ -22,6 +22,16 @@ LONG = 3600
 
 def start(script: str, *arguments: object, log: Path) -> subprocess.Popen[bytes]:
     """Start a script of this folder, as the leader of its own group of processes."""
+    return _launch([sys.executable, str(HERE / script), *map(str, arguments)], log)
+
+
+def start_daemon(name: str, *arguments: object, log: Path) -> subprocess.Popen[bytes]:
+    """Start a daemon of a Spark cluster of its own, such as ``master.Master``, in the same way."""
+    spark_class = Path(pyspark.__file__).parent / "bin/spark-class"
+    return _launch([str(spark_class), f"org.apache.spark.deploy.{name}", *map(str, arguments)], log)
+
+
+def _launch(command: list[str], log: Path) -> subprocess.Popen[bytes]:
     paths = [str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
         **os.environ,
@@ -32,7 +42,7 @@ def start(script: str, *arguments: object, log: Path) -> subprocess.Popen[bytes]
     }
     with log.open("ab") as output:
         return subprocess.Popen(
-            [sys.executable, str(HERE / script), *map(str, arguments)],
+            command,
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,
