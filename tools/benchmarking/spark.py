@@ -39,7 +39,7 @@ PRESET = "ps-tree-sparse"
 SEED = 1
 FULL, QUICK = 1_000_000, 20_000
 # Every match of an event is scored to find the best, so a part of the events has to do.
-_PART_FOR_BEST = 50
+_PART_FOR_BEST = 10
 
 HEADINGS = ("", "cores", "events", "seconds", "events/s", "events/s per core", "to native per core")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +17,8 @@ from benchmarking.runner import WrongAnswer
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from tamis import Matches, RankedMatches
+    from tamis.matches import Id
     from tamis.spark import IndexRef
 
 BEST = 5
@@ -84,7 +85,7 @@ def ways(
 
     cores = spark.sparkContext.defaultParallelism
     for threads in sorted({1, cores}):
-        name = f"`Index.match_json_many`, {threads} thread{'s' * (threads > 1)}, no Spark"
+        name = f"`Index.match_json_many`, {_threads(threads)}, no Spark"
         yield Way(name, "all", threads, events, partial(natively, index, events, threads))
 
     def files(asked: Events, top_k: int | None) -> DataFrame:
@@ -97,38 +98,37 @@ def ways(
     for name, call in calls.items():
         answer = partial(on_spark, partial(call, events, None), events.step)
         yield Way(f'`{name}(..., output="array")`', "all", cores, events, answer)
-    yield Way(
-        f"`Index.top_k`, k={BEST}, 1 thread, no Spark", "best", 1, few, partial(best_natively, index, few)
-    )
+    for threads in sorted({1, cores}):
+        name = f"`Index.top_k_json_many`, k={BEST}, {_threads(threads)}, no Spark"
+        yield Way(name, "best", threads, few, partial(natively, index, few, threads, BEST))
     for name, call in calls.items():
         answer = partial(on_spark, partial(call, few, BEST), few.step)
         yield Way(f'`{name}(..., output="array", top_k={BEST})`', "best", cores, few, answer)
 
 
-def natively(index: tamis.Index, events: Events, threads: int) -> Pass:
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' * (count > 1)}"
+
+
+def natively(index: tamis.Index, events: Events, threads: int, best: int | None = None) -> Pass:
     """Match JSON that is in memory already: what reading it takes does not count."""
     done = Pass()
     for numbers, lines in events.batches():
         began = time.perf_counter()
-        found = index.match_json_many(lines, threads=threads)
+        found: Matches | RankedMatches
+        if best is None:
+            found = index.match_json_many(lines, threads=threads)
+        else:
+            found = index.top_k_json_many(lines, best, threads=threads)
         done.seconds += time.perf_counter() - began
         done.matches += len(found.ids)
         sampled = (row for row, number in enumerate(numbers) if number % events.step == 0)
-        done.sample |= {numbers[row]: sorted(map(int, found[row])) for row in sampled}
+        done.sample |= {numbers[row]: _ids(found[row]) for row in sampled}
     return done
 
 
-def best_natively(index: tamis.Index, events: Events) -> Pass:
-    """Find the best matches of each event, from its JSON."""
-    done = Pass()
-    for numbers, lines in events.batches():
-        began = time.perf_counter()
-        found = [index.top_k(json.loads(line), BEST) for line in lines]
-        done.seconds += time.perf_counter() - began
-        done.matches += sum(map(len, found))
-        sampled = (row for row, number in enumerate(numbers) if number % events.step == 0)
-        done.sample |= {numbers[row]: sorted(int(id) for id, _ in found[row]) for row in sampled}
-    return done
+def _ids(matches: list[Id] | list[tuple[Id, float]]) -> list[int]:
+    return sorted(int(match[0] if isinstance(match, tuple) else match) for match in matches)
 
 
 def on_spark(matches: Callable[[], DataFrame], step: int) -> Pass:

@@ -14,7 +14,7 @@ import bench
 import tamis
 from benchmarking import memory, spark
 from benchmarking.runner import WrongAnswer
-from benchmarking.spark_ways import Events, Pass, Way, best_natively, compare, natively
+from benchmarking.spark_ways import Events, Pass, Way, compare, natively
 
 RULES = {n: f"a >= {n}" for n in range(10)}
 
@@ -61,8 +61,9 @@ def test_native_matching(events: Events, index: tamis.Index, threads: int) -> No
     assert done.sample[4] == [0, 1, 2, 3, 4]
 
 
-def test_native_best_matches(events: Events, index: tamis.Index) -> None:
-    done = best_natively(index, events)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_native_best_matches(events: Events, index: tamis.Index, threads: int) -> None:
+    done = natively(index, events, threads, best=5)
     assert done.matches == sum(min(number % 13 + 1, 5) for number in range(250))
     assert done.sample.keys() == set(range(0, 250, 2)) and done.sample[2] == [0, 1, 2]
 

@@ -23,8 +23,8 @@ use std::sync::{Arc, Weak};
 /// Events that are matched at a time: enough for bit-parallel structures.
 const CHUNK: usize = 512;
 
-/// Several workers share events evenly, but take at least so many at a time.
-const LEAST: usize = 64;
+/// Several workers share events evenly, but take at least so many at a time: a thread has to be worth its start.
+const LEAST: usize = 256;
 
 /// How many events a worker takes at a time. Alone, it puts everything into one place; otherwise stretches are put
 /// together in the end.
