@@ -1,8 +1,8 @@
 //! Rows on their way from lists and tables to matches.
 //!
 //! A row is a target and the tests that are left after keys and first tests were compared. Nobody can foresee which rows
-//! hold, and a wrong guess costs as much as reading one. So they are put down and sifted without a branch, eight tests
-//! at a time, and only what is left is looked at one by one.
+//! hold, and a wrong guess costs as much as reading one. So they are put down and sifted without a branch, first by one
+//! test, then by several at a time, and only what is left is looked at one by one.
 
 use super::evaluating::{Events, Memos, Tests};
 use super::lanes::prefetch;
@@ -91,8 +91,8 @@ impl Rows {
         self.count += kept;
     }
 
-    /// Takes the row that lies so many words behind, for the events that have a bit. There is room for four more than
-    /// there are events: they are taken four at a time, so that it is seldom to be foreseen how many there are.
+    /// Takes the row that lies so many words behind, for the events that have a bit. How many these are cannot be
+    /// foreseen, so they are taken four at a time; there is room for four more.
     #[inline(always)]
     pub fn push_each(&mut self, of_events: &[Row; 64], behind: usize, mut here: u64) {
         let room = &mut self.rows[self.count..][..68];
@@ -187,7 +187,7 @@ impl Rows {
                 let row = rows[at];
                 let words = read(arena, row);
                 rows[kept] = row;
-                // Instead of a first test there is the target, and behind the last one what follows.
+                // Behind the last test there is what follows, and before the first one the target.
                 let all = if most_fail && row.words() <= 6 {
                     let [_, _, tests @ .., _, _] = words;
                     (holding_four(spaces(row), tests) | 0xf << row.words().saturating_sub(2)) & 0xf == 0xf
@@ -206,8 +206,8 @@ impl Rows {
     }
 }
 
-/// The words of a row, and what follows it. The arena ends with as many. Nothing for a row that is not there: where there
-/// is room for rows, there may be one of another segment.
+/// The words of a row, and what follows it. The arena ends with as many. Nothing for a row that is not there, as in a
+/// damaged file.
 #[inline(always)]
 fn read(arena: &[u32], row: Row) -> &[u32; ROW] {
     let start = row.start();
