@@ -1,7 +1,7 @@
 //! Does a test hold for an event? Tests in words, those of the table, and subexpressions with their memos.
 
 use super::conditions::{Check, Complex, UNSHARED};
-use super::located::Located;
+use super::located::{Elements, Located};
 use super::shorts::Shorts;
 use super::view::View;
 use super::words::Format;
@@ -64,11 +64,13 @@ impl Tests<'_, '_> {
             }
             Complex::AnyWithin { dimension, start, len } => {
                 let elements = self.located.elements(dimension);
-                elements.is_some_and(|spaces| spaces.iter().any(|space| self.within(*space, start, len)))
+                elements.is_some_and(|elements| self.any_within(elements, start, len))
             }
             Complex::AllWithin { dimension, start, len } => {
                 let elements = self.located.elements(dimension);
-                elements.is_some_and(|spaces| spaces.iter().all(|space| self.within(*space, start, len)))
+                elements.is_some_and(|elements| {
+                    elements.spaces.iter().all(|space| self.within(*space, start, len))
+                })
             }
             Complex::Between { dimension, low, high } => accepts(space(dimension), low, high, false),
             Complex::Outside { dimension, low, high } => accepts(space(dimension), low, high, true),
@@ -90,6 +92,15 @@ impl Tests<'_, '_> {
                 held
             }
         }
+    }
+
+    /// Whichever are fewer are looked up among the others; intervals take less each.
+    fn any_within(&self, elements: Elements<'_>, start: u32, len: u32) -> bool {
+        if len as usize > 4 * elements.spaces.len() {
+            return elements.spaces.iter().any(|space| self.within(*space, start, len));
+        }
+        let intervals = &self.view.intervals[start as usize..][..len as usize];
+        intervals.iter().any(|[low, high]| elements.any_between(*low, *high))
     }
 
     fn within(&self, space: u32, start: u32, len: u32) -> bool {

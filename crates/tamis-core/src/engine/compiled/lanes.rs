@@ -4,7 +4,7 @@
 //! four bytes, whichever the number of spaces needs. Sixteen comparisons are a handful of vector instructions, which
 //! every 64-bit processor of the x86 family has; elsewhere a plain loop does the same.
 
-use super::words::DISTANCE;
+use super::words::{COMPLEX, DISTANCE};
 
 /// How many intervals a block has.
 pub(super) const BLOCK: usize = 16;
@@ -106,7 +106,7 @@ fn word(bytes: [u8; 4]) -> u32 {
     reason = "vector instructions count as unsafe; these are part of every x86-64 processor"
 )]
 mod vector {
-    use super::DISTANCE;
+    use super::{COMPLEX, DISTANCE};
     use std::arch::x86_64::*;
 
     #[inline(always)]
@@ -166,7 +166,12 @@ mod vector {
             let far = _mm_and_si128(far, _mm_set1_epi16(DISTANCE as i16));
             let beyond = _mm_subs_epu16(far, _mm_and_si128(intervals, _mm_set1_epi16(0xff)));
             let zero = _mm_setzero_si128();
-            _mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(beyond, zero), zero)) as u32
+            // The upper half of each word: the dimension, or the mark.
+            let upper = |words| _mm_srai_epi32::<16>(words);
+            let dimensions = _mm_packs_epi32(upper(first), upper(second));
+            let complex = _mm_cmpeq_epi16(dimensions, _mm_set1_epi16(COMPLEX as i16));
+            let holding = _mm_or_si128(_mm_cmpeq_epi16(beyond, zero), complex);
+            _mm_movemask_epi8(_mm_packs_epi16(holding, zero)) as u32
         }
     }
 
@@ -183,7 +188,9 @@ mod vector {
             let far = _mm_sub_epi32(spaces, _mm_and_si128(_mm_srli_epi32::<8>(words), byte));
             let far = _mm_and_si128(far, _mm_set1_epi32(i32::from(DISTANCE)));
             let beyond = _mm_subs_epu16(far, _mm_and_si128(words, byte));
-            _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(beyond, _mm_setzero_si128()))) as u32
+            let complex = _mm_cmpeq_epi32(_mm_srli_epi32::<16>(words), _mm_set1_epi32(COMPLEX as i32));
+            let holding = _mm_or_si128(_mm_cmpeq_epi32(beyond, _mm_setzero_si128()), complex);
+            _mm_movemask_ps(_mm_castsi128_ps(holding)) as u32
         }
     }
 
@@ -214,7 +221,7 @@ pub(super) use vector::{eight_holding, four_holding, prefetch};
 
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "elsewhere, and for comparison in the test"))]
 mod plain {
-    use super::{BLOCK, DISTANCE, Lane};
+    use super::{BLOCK, COMPLEX, DISTANCE, Lane};
 
     fn containing(lane: Lane, block: &[u32], value: u32) -> u32 {
         (0..BLOCK).fold(0, |bits, at| {
@@ -226,7 +233,7 @@ mod plain {
     pub fn prefetch(_words: &[u32], _at: usize) {}
 
     fn holds(word: u32, space: u16) -> bool {
-        space.wrapping_sub(word as u16 >> 8) & DISTANCE <= word as u16 & 0xff
+        word >> 16 == COMPLEX || space.wrapping_sub(word as u16 >> 8) & DISTANCE <= word as u16 & 0xff
     }
 
     pub fn eight_holding(words: &[u32; 8], spaces: [u16; 8]) -> u32 {
@@ -266,9 +273,12 @@ mod tests {
         #[test]
         fn several_tests_at_once(
             tests in prop::array::uniform8((any::<u16>(), prop_oneof![Just(0), 1_u32..300, any::<u32>()])),
-            dimension in any::<u16>(),
+            dimensions in prop::array::uniform8(prop_oneof![any::<u16>(), Just(COMPLEX as u16)]),
         ) {
-            let words = tests.map(|(interval, _)| u32::from(dimension) << 16 | u32::from(interval));
+            let mut dimensions = dimensions.into_iter();
+            let words = tests.map(|(interval, _)| {
+                u32::from(dimensions.next().unwrap_or_default()) << 16 | u32::from(interval)
+            });
             let spaces = tests.map(|(_, space)| Short::new(space).0);
             prop_assert_eq!(eight_holding(&words, spaces), plain::eight_holding(&words, spaces));
             let ([words @ .., _, _, _, _], [spaces @ .., _, _, _, _]) = (words, spaces);

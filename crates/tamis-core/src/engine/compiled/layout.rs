@@ -113,7 +113,7 @@ struct Entry {
     /// Its tests in `Writer::tests`, without those that are met.
     start: u32,
     len: u32,
-    /// So many of them are not complex; these come first. Of tests in eight bytes it is all the same.
+    /// So many of them are not complex; these come first.
     plain: u32,
 }
 
@@ -312,7 +312,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Entries with the tests that are left, the least likely first; behind them, of those in four bytes, the complex ones.
+    /// Entries with the tests that are left, the least likely first; behind them the complex ones.
     fn gather(&mut self, placement: &Placement, placed: &[Placed]) {
         self.entries.clear();
         self.tests.clear();
@@ -334,12 +334,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Puts the complex ones of the tests from `start` on behind the others; returns how many others there are.
+    /// Puts the complex ones of the tests from `start` on behind the others: they take ten times as long. Returns how
+    /// many others there are.
     fn complex_last(&mut self, start: usize) -> u32 {
         let mut plain = start;
         for at in start..self.tests.len() {
             let word = self.word(self.tests[at]);
-            if self.layout.format.is_wide() || !is_complex(word as u32) {
+            if let Check::Interval { .. } = self.layout.format.decode(word) {
                 self.tests[plain..=at].rotate_right(1);
                 plain += 1;
             }
@@ -360,10 +361,12 @@ impl Writer<'_> {
     /// Rows and where they begin; returns how the starts are kept, and the length if it is the same.
     fn rows(&mut self, entries: &[Entry], firsts: Firsts) -> (u32, usize) {
         let (format, size) = (self.layout.format, self.layout.format.size());
-        let skipped = |entry: &Entry| u32::from(firsts == Firsts::Apart).min(entry.plain);
-        let filled = |entry: &Entry| {
-            format == Format::Narrow && entry.plain == skipped(entry) && entry.len > entry.plain
+        // Tests in four bytes begin with one that is not complex, or always holds.
+        let narrow = format == Format::Narrow;
+        let skipped = |entry: &Entry| {
+            u32::from(firsts == Firsts::Apart).min(if narrow { entry.plain } else { entry.len })
         };
+        let filled = |entry: &Entry| narrow && entry.plain == skipped(entry) && entry.len > entry.plain;
         let length =
             |entry: &Entry| 1 + usize::from(filled(entry)) + (entry.len - skipped(entry)) as usize * size;
         let longest = entries.iter().map(length).max().unwrap_or(1);
@@ -431,9 +434,10 @@ impl Writer<'_> {
         self.layout.arena.extend([decided.len() as u32, flat.len() as u32, groups.len() as u32, 0]);
         self.layout.arena.extend(decided.iter().map(|entry| entry.target));
         for entry in &flat {
-            match entry.plain {
-                0 => self.layout.arena.push(Format::always(self.spaces.len())),
-                _ => self.push_word(self.tests[self.tests_of(entry).start]),
+            if entry.plain == 0 && self.layout.format == Format::Narrow {
+                self.layout.arena.push(Format::always(self.spaces.len()));
+            } else {
+                self.push_word(self.tests[self.tests_of(entry).start]);
             }
         }
         let size = self.layout.format.size();

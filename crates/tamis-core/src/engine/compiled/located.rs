@@ -16,6 +16,38 @@ impl SpacesByDimension<'_> {
     }
 }
 
+/// The elements of a list.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    dimension: u32,
+    /// Where they begin and end in `elements`.
+    start: u32,
+    end: u32,
+    /// Where its bits begin, and how many words they are.
+    bits: u32,
+    words: u32,
+}
+
+/// The spaces of the elements of a list.
+#[derive(Clone, Copy)]
+pub(super) struct Elements<'e> {
+    /// Ascending.
+    pub spaces: &'e [u32],
+    bits: &'e [u64],
+}
+
+impl Elements<'_> {
+    /// Whether one of them is in an interval.
+    #[inline]
+    pub fn any_between(&self, low: u32, high: u32) -> bool {
+        if low == high {
+            return self.bits.get(low as usize / 64).is_some_and(|bits| bits >> (low % 64) & 1 == 1);
+        }
+        let at = self.spaces.partition_point(|space| *space < low);
+        self.spaces.get(at).is_some_and(|space| *space <= high)
+    }
+}
+
 /// An event's values as spaces. Reused from event to event; only what was set is cleared.
 #[derive(Debug, Default)]
 pub(super) struct Located {
@@ -26,10 +58,11 @@ pub(super) struct Located {
     filler: usize,
     /// Dimensions with a value, and the space; elements of a list one by one.
     present: Vec<(u32, u32)>,
-    /// Spaces of the elements of all lists.
+    /// Spaces of the elements of all lists, ascending in each.
     elements: Vec<u32>,
-    /// Dimensions of elements with the place of theirs in `elements`: start and end.
-    lists: Vec<(u32, u32, u32)>,
+    lists: Vec<List>,
+    /// For each list a bit for every space: whether it is that of an element.
+    bits: Vec<u64>,
 }
 
 impl Located {
@@ -64,6 +97,11 @@ impl Located {
         }
         if self.filler < self.spaces.len() {
             self.put(self.filler as u32, 0);
+        }
+        for list in &self.lists {
+            for space in &self.elements[list.start as usize..list.end as usize] {
+                self.bits[list.bits as usize + *space as usize / 64] = 0;
+            }
         }
         self.present.clear();
         self.elements.clear();
@@ -101,7 +139,7 @@ impl Located {
                 let located = event.elements(list).map(|value| spaces.of_value(dimension as usize, value));
                 self.elements.extend(located);
                 self.elements[start..].sort_unstable();
-                self.lists.push((dimension, start as u32, self.elements.len() as u32));
+                self.list(dimension, start, spaces.count(dimension));
                 let mut last = 0;
                 for at in start..self.elements.len() {
                     let space = self.elements[at];
@@ -115,9 +153,23 @@ impl Located {
         }
     }
 
-    /// The spaces of the elements of a list; `None` if the value is no list.
-    pub fn elements(&self, dimension: u32) -> Option<&[u32]> {
-        let list = self.lists.iter().find(|(other, _, _)| *other == dimension)?;
-        Some(&self.elements[list.1 as usize..list.2 as usize])
+    /// Takes the elements from a place on as a list of their own.
+    fn list(&mut self, dimension: u32, start: usize, spaces: u32) {
+        let words = spaces as usize / 64 + 1;
+        let bits = self.lists.last().map_or(0, |last| last.bits + last.words);
+        self.bits.resize(self.bits.len().max(bits as usize + words), 0);
+        for space in &self.elements[start..] {
+            self.bits[bits as usize + *space as usize / 64] |= 1 << (space % 64);
+        }
+        let (start, end) = (start as u32, self.elements.len() as u32);
+        self.lists.push(List { dimension, start, end, bits, words: words as u32 });
+    }
+
+    /// The elements of a list; `None` if the value is no list.
+    #[inline]
+    pub fn elements(&self, dimension: u32) -> Option<Elements<'_>> {
+        let list = self.lists.iter().find(|list| list.dimension == dimension)?;
+        let spaces = &self.elements[list.start as usize..list.end as usize];
+        Some(Elements { spaces, bits: &self.bits[list.bits as usize..][..list.words as usize] })
     }
 }

@@ -9,7 +9,7 @@ use super::lanes::prefetch;
 use super::layout::{ODD, ROW};
 use super::records::{load, size};
 use super::shorts::ShortSpaces;
-use super::words::{format, holding, holding_four, holds_narrow};
+use super::words::{format, holding, holding_four, holds_narrow, is_complex, may_hold_wide};
 
 /// A row that is to be read, and the event that came to it: where it begins (32 bits), the event's number (16), and how
 /// many words it has (16), from two, a target and a test, up to [`ROW`].
@@ -147,20 +147,18 @@ impl Rows {
         let arena = events.view.arena;
         for row in self.rows.iter().take(std::mem::take(&mut self.count)) {
             let (event, words) = (row.event(), read(arena, *row));
-            if words[0] & ODD == 0 {
-                found[event].push(words[0]);
-            } else {
-                let words = &words[..row.words().min(ROW)];
-                report::<false>(events.tests(event), words, memos, &mut found[event]);
+            if words[0] & ODD == 0 || complex_hold(events.tests(event), words, *row, memos) {
+                found[event].push(words[0] & !ODD);
             }
         }
+        self.sift_odd::<WIDE>(events);
         for (event, start, end) in self.odd.drain(..) {
             let (event, words) = (event as usize, &arena[start as usize..end as usize]);
             report::<WIDE>(events.tests(event), words, memos, &mut found[event]);
         }
     }
 
-    /// Leaves the rows that hold, and those with complex tests.
+    /// Leaves the rows that hold, as far as their tests are not complex.
     fn sift<const ONE: bool>(&mut self, events: Events<'_, '_>) {
         let arena = events.view.arena;
         let all = events.shorts.all();
@@ -194,7 +192,7 @@ impl Rows {
                 } else {
                     (holding(spaces(row), words) | 1 | 0xff << row.words()) & 0xff == 0xff
                 };
-                kept += usize::from(all | (words[0] & ODD != 0));
+                kept += usize::from(all);
             }
             // It pays if it spares a quarter of them. If it was not tried, try it if half of them failed.
             most_fail = match most_fail {
@@ -204,6 +202,27 @@ impl Rows {
         }
         *count = kept;
     }
+
+    /// Leaves those of the other rows whose first two tests hold, or may hold.
+    fn sift_odd<const WIDE: bool>(&mut self, events: Events<'_, '_>) {
+        let (arena, all) = (events.view.arena, events.shorts.all());
+        for test in 0..2 {
+            let mut kept = 0;
+            for at in 0..self.odd.len() {
+                let (event, start, end) = self.odd[at];
+                let place = start as usize + 1 + test * size::<WIDE>();
+                let is_there = place < end as usize;
+                let word = load::<WIDE>(arena, if is_there { place } else { start as usize });
+                let may_hold = match WIDE {
+                    true => may_hold_wide(events.located[event as usize].spaces(), word),
+                    false => holds_narrow(all.of(event as usize), word as u32) | is_complex(word as u32),
+                };
+                self.odd[kept] = (event, start, end);
+                kept += usize::from(may_hold | !is_there);
+            }
+            self.odd.truncate(kept);
+        }
+    }
 }
 
 /// The words of a row, and what follows it. The arena ends with as many. Nothing for a row that is not there, as in a
@@ -212,6 +231,12 @@ impl Rows {
 fn read(arena: &[u32], row: Row) -> &[u32; ROW] {
     let start = row.start();
     arena.get(start..start + ROW).and_then(<[u32]>::first_chunk).unwrap_or(&[0; ROW])
+}
+
+/// Whether the complex tests of a row hold, which has been sifted by the others.
+fn complex_hold(tests: Tests<'_, '_>, words: &[u32; ROW], row: Row, memos: &mut Memos) -> bool {
+    let mut complex = words[1..row.words().min(ROW)].iter().filter(|word| is_complex(**word));
+    complex.all(|word| tests.complex(word & 0xffff, memos))
 }
 
 /// Reports the target of a row if all its tests hold.

@@ -20,7 +20,7 @@ use super::located::SpacesByDimension;
 use super::shorts::ShortSpaces;
 
 /// The mark of complex tests in four bytes, in the place of the dimension.
-const COMPLEX: u32 = 0xffff;
+pub(super) const COMPLEX: u32 = 0xffff;
 
 /// The last space that tests in four bytes tell from those above it.
 const LAST: u32 = 0xfe;
@@ -155,7 +155,7 @@ pub(super) fn holds_narrow(spaces: ShortSpaces<'_>, word: u32) -> bool {
     spaces.of(word >> 16).wrapping_sub(first) & DISTANCE <= word as u16 & 0xff
 }
 
-/// Which of eight tests in four bytes hold: one bit each, without a branch. Of complex tests it says anything.
+/// Which of eight tests in four bytes hold: one bit each, without a branch. Of complex tests it says that they do.
 #[inline(always)]
 pub(super) fn holding(spaces: ShortSpaces<'_>, words: &[u32; 8]) -> u32 {
     let [a, b, c, d, e, f, g, h] = *words;
