@@ -117,6 +117,48 @@ def markdown(cases: list[Case]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def summary(cases: list[Case], engine: str) -> str:
+    """One engine on the largest case of each workload: its time, and how many times longer others take."""
+    largest: dict[tuple[str, str], Case] = {}
+    for case in cases:
+        kept = largest.get((case.workload, case.label))
+        if kept is None or kept.subscriptions < case.subscriptions:
+            largest[case.workload, case.label] = case
+    rivals = ("tight scan", "scan", "a-tree crate", "Python eval")
+    headings = ("", "subscriptions", "matches", "us an event", *rivals)
+    rows = [headings, ("---", *["---:"] * (len(headings) - 1))]
+    for case in largest.values():
+        own = _micros(case, engine)
+        if own is None:
+            continue
+        title = f"{case.title}, {case.label}" if case.label else case.title
+        rows.append(
+            (
+                title,
+                f"{case.subscriptions:,}",
+                number(case.matches / case.events),
+                number(own),
+                *(_times_longer(cases, case, engine, rival) for rival in rivals),
+            )
+        )
+    return lines(rows)
+
+
+def _micros(case: Case, name: str) -> float | None:
+    return next((c.micros for c in case.competitors if c.name == name), None)
+
+
+def _times_longer(cases: list[Case], case: Case, engine: str, rival: str) -> str:
+    """The ratio on the case, or on the largest one that the rival takes; then the size is said."""
+    alike = (c for c in cases if (c.workload, c.label) == (case.workload, case.label))
+    for other in sorted(alike, key=lambda each: -each.subscriptions):
+        own, its = _micros(other, engine), _micros(other, rival)
+        if own and its:
+            size = "" if other is case else f" at {other.subscriptions:,}"
+            return f"{number(its / own)}x{size}"
+    return ""
+
+
 def markdown_from_python(cases: list[Case]) -> str:
     """All cases that were run from Python: one row each, events a second."""
     measured = [(case, case.from_python) for case in cases if case.from_python]

@@ -125,8 +125,21 @@ def test_pages_are_written_between_their_markers() -> None:
         pages.with_results("nothing", Run("a machine", True, [a_case()]))
 
 
+def test_a_summary_has_the_largest_case_and_says_where_a_rival_ended() -> None:
+    small, large = a_case(), a_case()
+    large.subscriptions = 10 * small.subscriptions
+    large.competitors = [c for c in large.competitors if c.name != "Python eval"]
+    _, _, row = tables.summary([small, large], "a_tree").splitlines()
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[:2] == [f"{large.title}, {large.label}", f"{large.subscriptions:,}"]
+    assert cells[3:] == ["4.00", "", "200x", "", f"2,000x at {small.subscriptions:,}"]
+    assert len(tables.summary([small], "nobody").splitlines()) == 2
+
+
 def test_the_documentation_shows_the_record() -> None:
     run = record.read(record.RECORD)
     page = pages.PAGE.read_text(encoding="utf-8")
     assert pages.with_results(page, run) == page, "run: python3 dev.py bench --docs"
+    front = pages.FRONT.read_text(encoding="utf-8")
+    assert pages.with_summary(front, run) == front, "run: python3 dev.py bench --docs"
     assert picture.draw(run) == pages.PICTURE.read_text(encoding="utf-8")
