@@ -1,0 +1,79 @@
+"""What many events have found: a list for each, and the arrays behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+
+from tamis import _native
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Item = TypeVar("Item")
+
+
+class _Rows(Protocol[Item]):
+    """What the core gives."""
+
+    def __len__(self) -> int: ...
+    def row(self, row: int) -> list[Item]: ...
+    def offsets_array(self) -> _native.NativeArray: ...
+    def ids_array(self) -> _native.NativeArray: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+class ByEvent(Sequence[list[Item]], Generic[Item]):
+    """One list per event, made when it is asked for."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _Rows[Item]) -> None:
+        """Wrap what the core has found."""
+        self._native = native
+
+    def __len__(self) -> int:
+        """Count the events."""
+        return len(self._native)
+
+    @overload
+    def __getitem__(self, event: int) -> list[Item]: ...
+    @overload
+    def __getitem__(self, event: slice) -> list[list[Item]]: ...
+    def __getitem__(self, event: int | slice) -> list[Item] | list[list[Item]]:
+        """Give what one event has found, or several."""
+        if isinstance(event, slice):
+            return [self._native.row(i) for i in range(*event.indices(len(self)))]
+        return self._native.row(event)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare event by event with any sequence of lists."""
+        if isinstance(other, ByEvent | list | tuple):
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it compares equal to lists, which have no hash
+
+    def __repr__(self) -> str:
+        """Say how much there is."""
+        return f"{type(self).__name__}({len(self)} events, {len(self.ids)} matches)"
+
+    @property
+    def offsets(self) -> _native.NativeArray:
+        """Where each event's ids begin, and the end: int64, one more than events."""
+        return self._native.offsets_array()
+
+    @property
+    def ids(self) -> _native.NativeArray:
+        """All ids, event by event: int64, or strings if some id is a string."""
+        return self._native.ids_array()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Give everything as Arrow data, as `to_arrow` does."""
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Give everything as a table of the columns ``event`` (from 0), ``id`` and, if ranked, ``score``."""
+        import pyarrow
+
+        return pyarrow.table(self)
