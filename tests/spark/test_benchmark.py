@@ -22,11 +22,11 @@ def test_a_small_run(
     run = json.loads(output.read_text())
     every = [figures for figures in run["figures"] if figures["question"] == "all"]
     best = [figures for figures in run["figures"] if figures["question"] == "best"]
-    assert [len(every), len(best)] == [4, 3]
+    assert [len(every), len(best)] == [4, 4]
     assert len({figures["matches"] for figures in every}) == 1 and every[0]["matches"] > 200
-    assert {figures["events"] for figures in best} == {4}
+    assert {figures["events"] for figures in best} == {20}
     assert run["index_bytes"] > 0 and run["build_worker_peak_bytes"] > 10_000_000
     said = capsys.readouterr()
-    assert said.out.count("\n| `") == 7 and "building the index" in said.err
+    assert said.out.count("\n| `") == 8 and "building the index" in said.err
     # What was drawn is there for another run.
     assert (kept / "subscriptions-3000/_SUCCESS").exists() and (kept / "events-200/_SUCCESS").exists()
