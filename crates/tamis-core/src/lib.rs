@@ -12,7 +12,7 @@
 //! # Ok::<(), tamis_core::Error>(())
 //! ```
 
-mod blocks;
+mod compiled;
 pub mod engine;
 mod error;
 pub mod event;

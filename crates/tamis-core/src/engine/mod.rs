@@ -5,15 +5,12 @@
 //! [`registry::ENGINES`], and with that runs in the one suite (`tests/engine_suite.rs`) and in every benchmark.
 
 mod a_tree;
-pub(crate) mod compiled;
 mod graph;
-mod patterns;
-mod predicates;
 mod pst;
 pub mod registry;
 mod scan;
+pub(crate) mod shared;
 
-pub use compiled::PlannedAlternative;
 pub use graph::{Graph, GraphNode, Part};
 
 use crate::error::Result;

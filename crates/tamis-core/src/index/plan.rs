@@ -1,6 +1,6 @@
 //! How an expression is found: what [`Index::plan_of`](super::Index::plan_of) tells.
 
-use crate::engine::PlannedAlternative;
+use crate::compiled::PlannedAlternative;
 
 /// How an expression is found.
 #[derive(Clone, Debug, PartialEq)]

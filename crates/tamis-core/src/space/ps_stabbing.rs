@@ -7,7 +7,7 @@
 use super::leaves::{LeafId, Leaves};
 use super::ps_tree::{PsTree, Range};
 use super::{DynamicStabbing, Stabbing};
-use crate::blocks::{Block, Blocks};
+use crate::engine::shared::list_pool::{Block, Blocks};
 use crate::expr::Cut;
 use rustc_hash::FxHashMap;
 

@@ -12,8 +12,8 @@
 use super::ATree;
 use super::nodes::{FREE, Node, NodeId, Part};
 use super::truths::TruthScratch;
-use crate::blocks::Block;
 use crate::engine::SubId;
+use crate::engine::shared::list_pool::Block;
 use crate::event::Event;
 
 /// How many nodes are read side by side.

@@ -45,8 +45,8 @@ mod tests;
 mod truths;
 
 use super::graph::{self, Graph, GraphNode};
-use super::predicates::Predicates;
 use super::registry::{OptionValue, Options, switch, whole_number};
+use super::shared::predicates::Predicates;
 use super::{Engine, Scratch, SubId};
 use crate::error::{Error, Result};
 use crate::event::Event;

@@ -4,9 +4,9 @@
 //! put together: members themselves, and nodes of the same operator that stand for a part of the set. So what a node
 //! means is found by opening children of its own operator, and no member is of that operator.
 
-use crate::blocks::{Block, Blocks, settle};
 use crate::engine::SubId;
-use crate::engine::predicates::PredId;
+use crate::engine::shared::list_pool::{Block, Blocks, settle};
+use crate::engine::shared::predicates::PredId;
 use hashbrown::HashTable;
 
 /// A node's place. Places of removed nodes are used again.

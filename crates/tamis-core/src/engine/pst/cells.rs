@@ -3,7 +3,7 @@
 use super::conjunctions::ConjId;
 use super::record::{self, Records};
 use super::table::{Slot, Table};
-use crate::blocks::{Block, Blocks};
+use crate::engine::shared::list_pool::{Block, Blocks};
 use crate::schema::AttrId;
 use crate::space::{LeafId, Split};
 use rustc_hash::FxHashMap;

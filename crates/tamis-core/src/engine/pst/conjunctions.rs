@@ -4,9 +4,9 @@
 //! subscription that is one conjunction, needs no look-up to name it. Further ones, from disjunctions, have numbers
 //! from [`ConjId::FURTHER`] on.
 
-use crate::blocks::{Block, Blocks};
 use crate::engine::SubId;
-use crate::engine::predicates::{PredId, Predicates};
+use crate::engine::shared::list_pool::{Block, Blocks};
+use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::error::{Error, Result};
 use crate::expr::Normal;
 

@@ -29,8 +29,8 @@ pub use hash::PstHash;
 pub(super) use selectivity::Shape;
 
 use super::SubId;
-use super::predicates::{PredId, Predicates};
-use crate::blocks::Block;
+use super::shared::predicates::{PredId, Predicates};
+use crate::engine::shared::list_pool::Block;
 use crate::error::Result;
 use crate::event::Event;
 use crate::schema::AttrId;

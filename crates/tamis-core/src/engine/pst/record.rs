@@ -9,7 +9,7 @@
 //! integers are exact, open or closed, for integers and fractions alike; other ends are left to the predicate itself.
 
 use super::conjunctions::ConjId;
-use crate::engine::predicates::{PredId, Predicates};
+use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::event::Event;
 use crate::expr::{Over, Predicate, Test};
 use crate::number::Number;

@@ -1,7 +1,7 @@
 //! Signatures: which conjunctions have a predicate that covers a leaf? Bloom filters, one to a leaf.
 
 use super::conjunctions::ConjId;
-use crate::blocks::{Block, Blocks};
+use crate::engine::shared::list_pool::{Block, Blocks};
 use crate::schema::AttrId;
 use crate::space::LeafId;
 

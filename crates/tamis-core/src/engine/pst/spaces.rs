@@ -2,7 +2,7 @@
 
 use super::Ranked;
 use super::selectivity::{Selectivity, Shape};
-use crate::engine::predicates::{PredId, Predicates};
+use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::event::Event;
 use crate::expr::Predicate;
 use crate::schema::AttrId;

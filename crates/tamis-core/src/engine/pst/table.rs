@@ -5,7 +5,7 @@
 //! row, whose waits overlap; [`Table::resolve`] then decides, with the slot at hand. No published table offers that,
 //! which is why this one exists: open addressing, linear probing, removal by shifting back.
 
-use crate::blocks::Block;
+use crate::engine::shared::list_pool::Block;
 
 /// A key and its list. No key is [`FREE`].
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +130,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::Blocks;
+    use crate::engine::shared::list_pool::Blocks;
     use std::collections::HashMap;
 
     #[test]

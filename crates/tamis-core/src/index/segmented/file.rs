@@ -10,7 +10,7 @@ use super::dead::Dead;
 use super::segment::Segment;
 use super::snapshot::{Entry, Part, Snapshot};
 use super::strings::{Strings, StringsBuilder};
-use crate::engine::compiled::CompiledOptions;
+use crate::compiled::CompiledOptions;
 use crate::expr::{Normalizer, parse};
 use crate::index::file::{Reader, Writer};
 use crate::index::{Id, Settings};

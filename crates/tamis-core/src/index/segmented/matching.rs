@@ -7,7 +7,7 @@ use super::Shared;
 use super::ascending::Ascending;
 use super::columns::Column;
 use super::snapshot::{Part, Place, Snapshot};
-use crate::engine::compiled::{Batch, Compiled, CompiledScratch};
+use crate::compiled::{Batch, Compiled, CompiledScratch};
 use crate::error::Result;
 use crate::event::{Event, EventSlots, Rows};
 use crate::index::backing::Pinned;

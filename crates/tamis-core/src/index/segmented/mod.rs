@@ -41,7 +41,7 @@ mod update;
 use super::backing::{Backing, Pinned};
 use super::parsing::Parsed;
 use super::{Id, MemoryUsage, Plan, Settings, Source, Stale};
-use crate::engine::compiled::CompiledOptions;
+use crate::compiled::CompiledOptions;
 use crate::engine::registry::whole_number;
 use crate::error::{Error, Result};
 use crate::event::Rows;

@@ -2,7 +2,7 @@
 
 use super::snapshot::Place;
 use super::{Segmented, Shared};
-use crate::engine::compiled::Builder;
+use crate::compiled::Builder;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Normal, Normalizer, Root, parse};
 use crate::index::{Id, Plan, Standing};

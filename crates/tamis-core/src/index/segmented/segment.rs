@@ -4,7 +4,7 @@
 
 use super::ids::{Ids, IdsBuilder};
 use super::strings::{Strings, StringsBuilder};
-use crate::engine::compiled::{Builder, Compiled, CompiledOptions};
+use crate::compiled::{Builder, Compiled, CompiledOptions};
 use crate::event::Rows;
 use crate::expr::{Limits, Normal, Root};
 use crate::index::Id;

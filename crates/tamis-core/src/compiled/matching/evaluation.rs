@@ -1,15 +1,15 @@
 //! Does a test hold for an event? Tests in words, those of the table, and subexpressions with their memos.
 
-use super::conditions::{Check, Complex, UNSHARED};
-use super::located::{Elements, Located};
-use super::shorts::Shorts;
-use super::view::View;
-use super::words::Format;
+use crate::compiled::arena::test_encoding::Format;
+use crate::compiled::build::conditions::{Check, Complex, UNSHARED};
+use crate::compiled::values::event_spaces::{Elements, Located};
+use crate::compiled::values::short_spaces::Shorts;
+use crate::compiled::view::View;
 use crate::event::Event;
 
 /// Tests on one event.
 #[derive(Clone, Copy)]
-pub(super) struct Tests<'t, 'a> {
+pub(in crate::compiled) struct Tests<'t, 'a> {
     pub view: &'t View<'a>,
     pub located: &'t Located,
     /// `None` if no test asks for it.
@@ -19,7 +19,7 @@ pub(super) struct Tests<'t, 'a> {
 
 /// The events that walk together; often only one.
 #[derive(Clone, Copy)]
-pub(super) struct Events<'t, 'a> {
+pub(in crate::compiled) struct Events<'t, 'a> {
     pub view: &'t View<'a>,
     pub located: &'t [Located],
     pub shorts: &'t Shorts,
@@ -112,7 +112,7 @@ impl Tests<'_, '_> {
 
 /// Results of shared programs during one event.
 #[derive(Debug, Default)]
-pub(super) struct Memos {
+pub(in crate::compiled) struct Memos {
     /// The event's number, and in the lowest bit the result.
     results: Vec<u32>,
     event: u32,
@@ -120,7 +120,7 @@ pub(super) struct Memos {
 
 /// An event's number among those that have a memo.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MemoEvent(u32);
+pub(in crate::compiled) struct MemoEvent(u32);
 
 impl Memos {
     /// Numbers the next event.

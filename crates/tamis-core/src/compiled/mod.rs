@@ -2,13 +2,13 @@
 //!
 //! Idea:
 //! 1. Every value of an event becomes the number of a space (PS-Tree); after that a predicate is
-//!    `low <= space <= high`, whatever its type ([`spaces`], [`conditions`]).
-//! 2. Every expression is found through few of its predicates, of which one must hold ([`cover`]); the least likely
-//!    ones, by observed events or by the subscriptions themselves ([`profile`]).
-//! 3. Conjunctions wait where few events come by ([`plan`]), with the rest of their tests right beside what leads to
-//!    them ([`layout`]); sixteen intervals are compared at once, and eight tests ([`lanes`]).
+//!    `low <= space <= high`, whatever its type ([`values::spaces`], [`build::conditions`]).
+//! 2. Every expression is found through few of its predicates, of which one must hold ([`build::cover`]); the least likely
+//!    ones, by observed events or by the subscriptions themselves ([`build::profile`]).
+//! 3. Conjunctions wait where few events come by ([`build::placement`]), with the rest of their tests right beside what leads to
+//!    them ([`arena::writer`]); sixteen intervals are compared at once, and eight tests ([`matching::simd`]).
 //! 4. Subexpressions are kept once; those that several refer to are evaluated once an event ([`cover::Programs`]).
-//! 5. Up to 512 events walk through together where that is faster, with one bit each where several meet ([`batch`]).
+//! 5. Up to 512 events walk through together where that is faster, with one bit each where several meet ([`matching::batch`]).
 //!
 //! | file | question it answers |
 //! | --- | --- |
@@ -42,50 +42,33 @@
 //! Cost: a few tens of bytes a subscription, in arrays that can be mapped from a file; nothing can be changed.
 //! Additions, removals and merging are the index's business.
 
-mod batch;
-mod check;
-mod company;
-mod conditions;
-mod cover;
-mod evaluating;
+mod arena;
+mod build;
 mod explain;
-mod lanes;
-mod layout;
-mod located;
-mod masks;
 mod matching;
-mod paths;
-mod plan;
-mod profile;
-mod records;
-mod rows;
-mod seen;
-mod shorts;
-mod spaces;
-mod textual;
+mod values;
 mod view;
-mod words;
 
-pub(crate) use batch::Batch;
 pub use explain::PlannedAlternative;
-pub(crate) use matching::CompiledScratch;
+pub(crate) use matching::batch::Batch;
+pub(crate) use matching::single::CompiledScratch;
 
-use crate::engine::predicates::Predicates;
 use crate::engine::registry::{OptionValue, Options};
+use crate::engine::shared::predicates::Predicates;
 use crate::error::{Error, Result};
 use crate::event::Rows;
 use crate::expr::{Limits, Normal};
 use crate::storage::{Array, Sections, SectionsWriter};
-use conditions::{Conditions, Table};
-use cover::{Cover, Expressions, REPEATED};
-use layout::Dimension;
-use paths::Paths;
-use profile::Profile;
-use spaces::Spaces;
+use arena::test_encoding::Format;
+use arena::writer::Dimension;
+use build::conditions::{Conditions, Table};
+use build::cover::{Cover, Expressions, REPEATED};
+use build::profile::Profile;
+use matching::strategy::Paths;
 use std::ops::Range;
-use textual::Textuals;
+use values::spaces::Spaces;
+use values::string_predicates::Textuals;
 use view::View;
-use words::Format;
 
 /// What users choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,12 +129,12 @@ impl Builder {
         let (alternatives, programs) = (cover.alternatives, cover.programs);
         let len = expressions.len();
         drop(expressions);
-        let placement = plan::place(&conditions, &alternatives, &profile);
+        let placement = build::placement::place(&conditions, &alternatives, &profile);
         let places = placement.placed.len() as u64;
         let repeats = (0..alternatives.len()).any(|number| alternatives.target(number) & REPEATED != 0)
             || !conditions.elements.is_empty();
         let count = alternatives.len() as u64;
-        let layout = layout::write(&mut conditions, &alternatives, &programs, &placement);
+        let layout = arena::writer::write(&mut conditions, &alternatives, &programs, &placement);
         let together = !layout.complex.iter().any(|complex| complex.asks_each_event(&conditions.intervals));
         let figures = [
             distinct,
@@ -176,7 +159,7 @@ impl Builder {
                 entries: layout
                     .complex
                     .into_iter()
-                    .map(conditions::Complex::to_words)
+                    .map(build::conditions::Complex::to_words)
                     .collect::<Vec<_>>()
                     .into(),
                 intervals: conditions.intervals.into(),
@@ -354,7 +337,7 @@ impl Compiled {
     /// Checks every invariant; the error names the broken one.
     pub fn validate(&self) -> Result<(), String> {
         self.spaces.validate()?;
-        check::check(&self.view())
+        arena::check::check(&self.view())
     }
 }
 

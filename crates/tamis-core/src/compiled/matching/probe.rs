@@ -4,12 +4,12 @@
 //! an interval are two look-ups: the events below its end, without those below its beginning. That takes no longer for
 //! 64 events than for one.
 
-use super::lanes::BLOCK;
-use super::records::Table;
-use super::rows::{Row, Rows};
+use crate::compiled::arena::reader::Table;
+use crate::compiled::matching::candidates::{Row, Rows};
+use crate::compiled::matching::simd::BLOCK;
 
 /// How many events a company has at most.
-pub(super) const MOST: usize = 64;
+pub(in crate::compiled) const MOST: usize = 64;
 
 /// Events in one dimension, of which one byte tells the spaces.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Steps {
 
 /// The events that look into a table. Reused from table to table.
 #[derive(Debug)]
-pub(super) struct Company {
+pub(in crate::compiled) struct Company {
     first: Steps,
     second: Steps,
     /// By event: the first row of the table.

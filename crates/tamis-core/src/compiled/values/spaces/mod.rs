@@ -25,7 +25,7 @@
 mod accepting;
 mod cutting;
 
-pub(super) use cutting::{Cuts, SpacesBuilder};
+pub(in crate::compiled) use cutting::{Cuts, SpacesBuilder};
 
 use crate::event::{Event, Slot};
 use crate::expr::Cut;
@@ -37,12 +37,12 @@ use std::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A set of spaces: intervals in ascending order, disjoint and not adjacent.
-pub(super) type Intervals = Vec<(u32, u32)>;
+pub(in crate::compiled) type Intervals = Vec<(u32, u32)>;
 
 /// How a dimension finds the space of a value. All starts are places in the arrays of [`Spaces`].
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Scale {
+pub(in crate::compiled) struct Scale {
     /// The lowest integer of the table.
     table_low: i64,
     /// Where the table, or the sorted cuts of numbers, begin.
@@ -75,7 +75,7 @@ pub(super) struct Scale {
 
 /// All dimensions whose tests look at values.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spaces {
+pub(in crate::compiled) struct Spaces {
     scales: Array<Scale>,
     /// By integer: twice its space, one more if there is a cut right behind it.
     tables: Array<u16>,
@@ -96,7 +96,7 @@ pub(super) struct Spaces {
 
 /// Borrowed arrays, so that the hot loop does not unpack them again and again.
 #[derive(Clone, Copy)]
-pub(super) struct SpacesView<'a> {
+pub(in crate::compiled) struct SpacesView<'a> {
     scales: &'a [Scale],
     tables: &'a [u16],
     number_bits: &'a [u64],

@@ -1,11 +1,11 @@
 //! The spaces of the events that walk together, as tests in four bytes see them: one array for all.
 
-use super::located::Located;
-use super::words::Short;
+use crate::compiled::arena::test_encoding::Short;
+use crate::compiled::values::event_spaces::Located;
 
 /// Spaces by event and dimension. Reused; only what was set is cleared.
 #[derive(Debug, Default)]
-pub(super) struct Shorts {
+pub(in crate::compiled) struct Shorts {
     spaces: Vec<u16>,
     /// There is room for two to the power of this many dimensions.
     bits: u32,
@@ -50,7 +50,7 @@ impl Shorts {
 
 /// The spaces of all events.
 #[derive(Clone, Copy)]
-pub(super) struct AllShorts<'s> {
+pub(in crate::compiled) struct AllShorts<'s> {
     spaces: &'s [u16],
     bits: u32,
 }
@@ -65,7 +65,7 @@ impl<'s> AllShorts<'s> {
 
 /// The spaces of one event.
 #[derive(Clone, Copy)]
-pub(super) struct ShortSpaces<'s> {
+pub(in crate::compiled) struct ShortSpaces<'s> {
     all: &'s [u16],
     start: usize,
     last: u32,

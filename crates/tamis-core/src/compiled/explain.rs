@@ -2,11 +2,11 @@
 //!
 //! Read from the arrays themselves, so that it tells what is, not what was meant.
 
-use super::Compiled;
-use super::check::{self, Found, Through};
-use super::conditions::{Check, Complex, Conditions};
-use super::cover::REPEATED;
-use super::spaces::Intervals;
+use crate::compiled::Compiled;
+use crate::compiled::arena::check::{self, Found, Through};
+use crate::compiled::build::conditions::{Check, Complex, Conditions};
+use crate::compiled::build::cover::REPEATED;
+use crate::compiled::values::spaces::Intervals;
 use crate::expr::{Normal, Test};
 use crate::schema::Schema;
 

@@ -1,13 +1,13 @@
 //! The arrays of a segment, as those who walk through them see them.
 
-use super::layout::Dimension;
-use super::spaces::SpacesView;
-use super::textual::Textuals;
-use super::words::Format;
+use crate::compiled::arena::test_encoding::Format;
+use crate::compiled::arena::writer::Dimension;
+use crate::compiled::values::spaces::SpacesView;
+use crate::compiled::values::string_predicates::Textuals;
 
 /// The arrays of a segment, unpacked once for many events.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(in crate::compiled) struct View<'a> {
     pub format: Format,
     pub attributes: usize,
     pub len: usize,

@@ -17,18 +17,18 @@
 //! The residual tests thus lie right behind what leads to them. A list stands for a node, or for everywhere; a table
 //! for a scan, for a pair, or for a group: those of a long list that go on with the same dimension.
 
-use super::conditions::{Check, Complex, Condition, Conditions, UNSHARED};
-use super::cover::{Alternatives, Part, Programs, REPEATED};
-use super::lanes::{BLOCK, Lane};
-use super::plan::{Key, Place, Placed, Placement};
-use super::records::{TABLE_HEAD, firsts_words};
-use super::words::{Format, as_complex, is_complex};
+use crate::compiled::arena::reader::{TABLE_HEAD, firsts_words};
+use crate::compiled::arena::test_encoding::{Format, as_complex, is_complex};
+use crate::compiled::build::conditions::{Check, Complex, Condition, Conditions, UNSHARED};
+use crate::compiled::build::cover::{Alternatives, Part, Programs, REPEATED};
+use crate::compiled::build::placement::{Key, Place, Placed, Placement};
+use crate::compiled::matching::simd::{BLOCK, Lane};
 use bytemuck::{Pod, Zeroable};
 
 /// What hangs on a dimension.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Dimension {
+pub(in crate::compiled) struct Dimension {
     /// The tables of its scan: of those that match with it, and of those with more tests. 0 if there is none.
     pub scans: [u32; 2],
     /// The directory of its pairs: number, dimensions, tables; 0 if there are none.
@@ -56,7 +56,7 @@ impl Dimension {
 
 /// How many nodes a level has.
 #[inline]
-pub(super) fn nodes_of_level(spaces: u32, level: u32) -> u32 {
+pub(in crate::compiled) fn nodes_of_level(spaces: u32, level: u32) -> u32 {
     (spaces >> level) + 1
 }
 
@@ -76,19 +76,19 @@ enum Firsts {
 }
 
 /// How row starts are kept.
-pub(super) const SAME_LENGTH: u32 = 0;
-pub(super) const SHORT_STARTS: u32 = 1;
-pub(super) const LONG_STARTS: u32 = 2;
+pub(in crate::compiled) const SAME_LENGTH: u32 = 0;
+pub(in crate::compiled) const SHORT_STARTS: u32 = 1;
+pub(in crate::compiled) const LONG_STARTS: u32 = 2;
 
 /// Rows with tests in four bytes that are at most this long all get the same length, that of the longest of a list or a
 /// table, filled up with tests that always hold.
-pub(super) const ROW: usize = 8;
+pub(in crate::compiled) const ROW: usize = 8;
 
 /// Marks the target of such a row which has complex tests.
-pub(super) const ODD: u32 = 1 << 30;
+pub(in crate::compiled) const ODD: u32 = 1 << 30;
 
 /// What the layout makes.
-pub(super) struct Layout {
+pub(in crate::compiled) struct Layout {
     pub format: Format,
     pub arena: Vec<u32>,
     pub dimensions: Vec<Dimension>,
@@ -117,10 +117,10 @@ struct Entry {
     plain: u32,
 }
 
-pub(super) struct Writer<'w> {
+pub(in crate::compiled) struct Writer<'w> {
     conditions: &'w [Condition],
     alternatives: &'w Alternatives,
-    spaces: &'w super::spaces::Spaces,
+    spaces: &'w crate::compiled::values::spaces::Spaces,
     layout: Layout,
     /// By predicate: its word, once it is known.
     words: Vec<u64>,
@@ -132,7 +132,7 @@ pub(super) struct Writer<'w> {
 const UNKNOWN: u64 = u64::MAX;
 
 /// Writes everything.
-pub(super) fn write(
+pub(in crate::compiled) fn write(
     conditions: &mut Conditions,
     alternatives: &Alternatives,
     programs: &Programs,

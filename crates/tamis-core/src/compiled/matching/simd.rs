@@ -4,14 +4,14 @@
 //! four bytes, whichever the number of spaces needs. Sixteen comparisons are a handful of vector instructions, which
 //! every 64-bit processor of the x86 family has; elsewhere a plain loop does the same.
 
-use super::words::{COMPLEX, DISTANCE};
+use crate::compiled::arena::test_encoding::{COMPLEX, DISTANCE};
 
 /// How many intervals a block has.
-pub(super) const BLOCK: usize = 16;
+pub(in crate::compiled) const BLOCK: usize = 16;
 
 /// How many bytes an end takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Lane {
+pub(in crate::compiled) enum Lane {
     One,
     Two,
     Four,
@@ -217,7 +217,7 @@ mod vector {
 #[cfg(target_arch = "x86_64")]
 use vector::{bytes_containing, halves_containing, words_containing};
 #[cfg(target_arch = "x86_64")]
-pub(super) use vector::{eight_holding, four_holding, prefetch};
+pub(in crate::compiled) use vector::{eight_holding, four_holding, prefetch};
 
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "elsewhere, and for comparison in the test"))]
 mod plain {
@@ -260,12 +260,12 @@ mod plain {
 #[cfg(not(target_arch = "x86_64"))]
 use plain::{bytes_containing, halves_containing, words_containing};
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use plain::{eight_holding, four_holding, prefetch};
+pub(in crate::compiled) use plain::{eight_holding, four_holding, prefetch};
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::Short;
     use super::*;
+    use crate::compiled::arena::test_encoding::Short;
     use proptest::prelude::*;
 
     proptest! {

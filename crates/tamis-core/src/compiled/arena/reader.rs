@@ -1,21 +1,21 @@
-//! How lists and tables are read; [`layout`](super::layout) writes them.
+//! How lists and tables are read; [`layout`](crate::compiled::arena::writer) writes them.
 
-use super::lanes::{BLOCK, Lane};
-use super::layout::{LONG_STARTS, ROW, SAME_LENGTH, SHORT_STARTS};
+use crate::compiled::arena::writer::{LONG_STARTS, ROW, SAME_LENGTH, SHORT_STARTS};
+use crate::compiled::matching::simd::{BLOCK, Lane};
 
 /// Reads a word of the arena.
 #[inline(always)]
-pub(super) fn load<const WIDE: bool>(arena: &[u32], at: usize) -> u64 {
+pub(in crate::compiled) fn load<const WIDE: bool>(arena: &[u32], at: usize) -> u64 {
     if WIDE { u64::from(arena[at]) | u64::from(arena[at + 1]) << 32 } else { u64::from(arena[at]) }
 }
 
-pub(super) const fn size<const WIDE: bool>() -> usize {
+pub(in crate::compiled) const fn size<const WIDE: bool>() -> usize {
     if WIDE { 2 } else { 1 }
 }
 
 /// A list, with its parts where they are. `None` if they reach outside, as only those of damaged files do.
 #[derive(Clone, Copy)]
-pub(super) struct List<'a> {
+pub(in crate::compiled) struct List<'a> {
     /// Targets without further tests.
     pub decided: &'a [u32],
     /// How many flat ones there are, their first tests (those of four bytes filled up to eights with some that never
@@ -46,13 +46,13 @@ impl<'a> List<'a> {
 
 /// How many words the first tests of a list take: those of four bytes are filled up to eights.
 #[inline(always)]
-pub(super) fn firsts_words(flat: usize, size: usize) -> usize {
+pub(in crate::compiled) fn firsts_words(flat: usize, size: usize) -> usize {
     if size == 1 { flat.next_multiple_of(8) } else { flat * size }
 }
 
 /// How many words the starts of rows take.
 #[inline(always)]
-pub(super) fn starts_words(kind: u32, rows: usize) -> usize {
+pub(in crate::compiled) fn starts_words(kind: u32, rows: usize) -> usize {
     match kind {
         SAME_LENGTH => 0,
         SHORT_STARTS => (rows + 1).div_ceil(2),
@@ -62,7 +62,7 @@ pub(super) fn starts_words(kind: u32, rows: usize) -> usize {
 
 /// How the starts of rows are kept, where they are, and the length of rows if it is the same.
 #[derive(Clone, Copy)]
-pub(super) struct RowStarts {
+pub(in crate::compiled) struct RowStarts {
     kind: u32,
     starts: usize,
     /// 0 if rows have different lengths.
@@ -94,7 +94,7 @@ impl RowStarts {
 
 /// A table, with its parts where they are.
 #[derive(Clone, Copy)]
-pub(super) struct Table<'a> {
+pub(in crate::compiled) struct Table<'a> {
     pub len: usize,
     pub lane: Lane,
     /// Whether there are two keys.
@@ -119,4 +119,4 @@ impl<'a> Table<'a> {
 }
 
 /// Words in front of the blocks: two that say something, and two that keep the blocks at boundaries of sixteen bytes.
-pub(super) const TABLE_HEAD: usize = 4;
+pub(in crate::compiled) const TABLE_HEAD: usize = 4;

@@ -4,9 +4,9 @@
 //! in four or eight bytes. Everything else is a word that refers to a table: longer sets, patterns that must not
 //! match, quantified predicates, and whole subexpressions.
 
-use super::spaces::{Cuts, Intervals, Spaces, SpacesBuilder};
-use super::words::Format;
-use crate::engine::predicates::{PredId, Predicates};
+use crate::compiled::arena::test_encoding::Format;
+use crate::compiled::values::spaces::{Cuts, Intervals, Spaces, SpacesBuilder};
+use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::expr::{Over, Predicate, Test};
 use crate::schema::AttrId;
 use crate::storage::{Array, Sections, SectionsWriter};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 /// How a residual test is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Check {
+pub(in crate::compiled) enum Check {
     /// The space is in the interval, or, if `outside`, present and not in it.
     Interval { dimension: u32, low: u32, high: u32, outside: bool },
     /// By an entry of the table.
@@ -23,7 +23,7 @@ pub(super) enum Check {
 
 /// What is known of a distinct predicate.
 #[derive(Clone, Debug)]
-pub(super) struct Condition {
+pub(in crate::compiled) struct Condition {
     /// Where a value that satisfies it lies. Empty if nothing can be said: it accepts missing values.
     pub dimension: u32,
     pub witnesses: Intervals,
@@ -53,7 +53,7 @@ impl Condition {
 
 /// An entry of the table of tests that are no words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Complex {
+pub(in crate::compiled) enum Complex {
     /// The space is in one of `len` intervals.
     Within { dimension: u32, start: u32, len: u32 },
     /// The bit of the space is set.
@@ -73,7 +73,7 @@ pub(super) enum Complex {
 }
 
 /// No memo.
-pub(super) const UNSHARED: u32 = u32::MAX;
+pub(in crate::compiled) const UNSHARED: u32 = u32::MAX;
 
 impl Complex {
     /// Whether each event has to be asked by itself. Elements that are missing are in no mask, so who accepts them
@@ -117,14 +117,14 @@ impl Complex {
 
 /// A predicate that only itself can tell, or whose pattern is looked for in every text.
 #[derive(Clone, Debug)]
-pub(super) struct Textual {
+pub(in crate::compiled) struct Textual {
     pub predicate: Predicate,
     /// The dimension that is TRUE where it matches; `None` if it is asked.
     pub flag: Option<u32>,
 }
 
 /// All dimensions, and what predicates look like in them.
-pub(super) struct Conditions {
+pub(in crate::compiled) struct Conditions {
     pub spaces: Spaces,
     /// By [`PredId`].
     pub conditions: Vec<Condition>,
@@ -314,7 +314,7 @@ const MOST_NESTED: u16 = 25_000;
 
 /// The table as it is kept.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(in crate::compiled) struct Table {
     pub entries: Array<[u32; 4]>,
     pub intervals: Array<[u32; 2]>,
     pub bits: Array<u64>,

@@ -2,22 +2,24 @@
 //!
 //! Up to 512 events are located together and walk through the arena side by side, so that each list and table is read
 //! once for all of them. Those who look into a table form companies of 64, with one bit for each, and compare their keys
-//! at once ([`company`](super::company)); after that each goes on by itself, as after a list. Where very many meet, they
-//! go on together to the end: a conjunction is the AND of masks, and an empty one ends it ([`masks`](super::masks)).
+//! at once ([`company`](crate::compiled::matching::probe)); after that each goes on by itself, as after a list. Where very many meet, they
+//! go on together to the end: a conjunction is the AND of masks, and an empty one ends it ([`masks`](crate::compiled::matching::bitmaps)).
 //!
 //! That pays where events come by the same places: with few dimensions. Where they have little in common, one after
-//! another is faster: [`paths`](super::paths) chooses.
+//! another is faster: [`paths`](crate::compiled::matching::strategy) chooses.
 
-use super::company::{self, Company};
-use super::evaluating::{Events, MemoEvent};
-use super::lanes::{BLOCK, Lane};
-use super::layout::{ODD, nodes_of_level};
-use super::located::Located;
-use super::masks::{Mask, Masks, NONE, Ranked, Ranking, and, count, first, is_empty, members, or};
-use super::matching::{CompiledScratch, Walk};
-use super::records::{List, Table, load, size};
-use super::view::View;
-use super::words::{Format, format};
+use crate::compiled::arena::reader::{List, Table, load, size};
+use crate::compiled::arena::test_encoding::{Format, format};
+use crate::compiled::arena::writer::{ODD, nodes_of_level};
+use crate::compiled::matching::bitmaps::{
+    Mask, Masks, NONE, Ranked, Ranking, and, count, first, is_empty, members, or,
+};
+use crate::compiled::matching::evaluation::{Events, MemoEvent};
+use crate::compiled::matching::probe::{self, Company};
+use crate::compiled::matching::simd::{BLOCK, Lane};
+use crate::compiled::matching::single::{CompiledScratch, Walk};
+use crate::compiled::values::event_spaces::Located;
+use crate::compiled::view::View;
 use crate::event::{EventSlots, Rows};
 use std::ops::Range;
 
@@ -49,7 +51,7 @@ impl Batch {
 
 /// What a batch needs, reused from batch to batch.
 #[derive(Debug, Default)]
-pub(super) struct BatchScratch {
+pub(in crate::compiled) struct BatchScratch {
     pub slots: EventSlots,
     /// By event.
     events: Vec<Located>,
@@ -242,10 +244,10 @@ impl Together<'_, '_> {
             }
         } else {
             let mut events = members(here);
-            for _ in 0..here_are.div_ceil(company::MOST as u32) {
+            for _ in 0..here_are.div_ceil(probe::MOST as u32) {
                 let count = |dimension: u32| view.spaces.count(dimension);
                 self.company.begin(count(first.0), second.map_or(0, count));
-                for event in events.by_ref().take(company::MOST) {
+                for event in events.by_ref().take(probe::MOST) {
                     self.company.join(&table, spaces(event), event as u32);
                 }
                 self.company.compare(view.arena, &table, &mut self.walk.rows, self.found);

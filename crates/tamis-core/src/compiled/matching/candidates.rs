@@ -4,17 +4,19 @@
 //! hold, and a wrong guess costs as much as reading one. So they are put down and sifted without a branch, first by one
 //! test, then by several at a time, and only what is left is looked at one by one.
 
-use super::evaluating::{Events, Memos, Tests};
-use super::lanes::prefetch;
-use super::layout::{ODD, ROW};
-use super::records::{load, size};
-use super::shorts::ShortSpaces;
-use super::words::{format, holding, holding_four, holds_narrow, is_complex, may_hold_wide};
+use crate::compiled::arena::reader::{load, size};
+use crate::compiled::arena::test_encoding::{
+    format, holding, holding_four, holds_narrow, is_complex, may_hold_wide,
+};
+use crate::compiled::arena::writer::{ODD, ROW};
+use crate::compiled::matching::evaluation::{Events, Memos, Tests};
+use crate::compiled::matching::simd::prefetch;
+use crate::compiled::values::short_spaces::ShortSpaces;
 
 /// A row that is to be read, and the event that came to it: where it begins (32 bits), the event's number (16), and how
 /// many words it has (16), from two, a target and a test, up to [`ROW`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row(u64);
+pub(in crate::compiled) struct Row(u64);
 
 impl Row {
     #[inline(always)]
@@ -46,7 +48,7 @@ impl Row {
 
 /// The rows that are left to be read. Reused from event to event.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(in crate::compiled) struct Rows {
     /// So many as `count`; the others are room.
     rows: Vec<Row>,
     count: usize,

@@ -1,9 +1,9 @@
 //! One by one, or together? By what both have cost so far.
 
-use super::batch::Batch;
-use super::masks::MOST;
-use super::matching::CompiledScratch;
-use super::view::View;
+use crate::compiled::matching::batch::Batch;
+use crate::compiled::matching::bitmaps::MOST;
+use crate::compiled::matching::single::CompiledScratch;
+use crate::compiled::view::View;
 use crate::event::Rows;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ const TRIED_AGAIN: u64 = 200;
 
 /// The two ways to match many events, and what an event has cost on each.
 #[derive(Debug, Default)]
-pub(super) struct Paths {
+pub(in crate::compiled) struct Paths {
     one_by_one: Cost,
     together: Cost,
     calls: AtomicU64,

@@ -15,10 +15,10 @@
 //! with the second least likely one, if there is enough company, and else are scanned or go to canonical nodes,
 //! whichever is cheaper.
 
-use super::conditions::{Condition, Conditions};
-use super::cover::{Alternatives, Part};
-use super::lanes::Lane;
-use super::profile::Profile;
+use crate::compiled::build::conditions::{Condition, Conditions};
+use crate::compiled::build::cover::{Alternatives, Part};
+use crate::compiled::build::profile::Profile;
+use crate::compiled::matching::simd::Lane;
 use rustc_hash::FxHashMap;
 
 /// So many bytes of intervals are scanned in about the time that a look elsewhere takes.
@@ -39,7 +39,7 @@ const MOST_SCANNED: usize = 4;
 
 /// Where an alternative waits. Packed into one number, so that sorting brings together what belongs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(in crate::compiled) enum Place {
     Everywhere,
     Scan { dimension: u32 },
     Pair { first: u32, second: u32 },
@@ -77,7 +77,7 @@ impl Place {
 
 /// One alternative at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Placed {
+pub(in crate::compiled) struct Placed {
     packed: u64,
     pub alternative: u32,
     /// At a scan: which interval of the predicate is compared, or [`HULL`]. At a pair: the other predicate.
@@ -95,7 +95,7 @@ impl Placed {
 
 /// An interval that is compared at the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(in crate::compiled) struct Key {
     pub interval: (u32, u32),
     /// The predicate that is met by it; [`Key::NONE`] if the predicate has to be tested all the same.
     pub met: u32,
@@ -117,7 +117,7 @@ enum Choice {
 }
 
 /// All alternatives at their places.
-pub(super) struct Placement {
+pub(in crate::compiled) struct Placement {
     pub placed: Vec<Placed>,
     /// By alternative: its least likely predicate, or [`Key::NONE`].
     homes: Vec<u32>,
@@ -161,7 +161,11 @@ impl Placement {
 }
 
 /// Decides for all alternatives.
-pub(super) fn place(conditions: &Conditions, alternatives: &Alternatives, profile: &Profile) -> Placement {
+pub(in crate::compiled) fn place(
+    conditions: &Conditions,
+    alternatives: &Alternatives,
+    profile: &Profile,
+) -> Placement {
     let plan = Plan { conditions, alternatives, profile };
     let homes: Vec<u32> = (0..alternatives.len()).map(|number| plan.home(number)).collect();
     let dimensions = conditions.spaces.len();

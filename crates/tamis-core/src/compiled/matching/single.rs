@@ -1,28 +1,28 @@
 //! One event: from its spaces to lists and tables, from those to rows, and from rows to matches.
 
-use super::conditions::Check;
-use super::evaluating::{Events, Memos, Tests};
-use super::lanes::{BLOCK, Lane, prefetch};
-use super::layout::nodes_of_level;
-use super::located::Located;
-use super::records::{List, Table, load, size};
-use super::rows::{Row, Rows};
-use super::seen::Seen;
-use super::shorts::Shorts;
-use super::view::View;
-use super::words::{Format, holding, may_hold_wide};
-use crate::engine::patterns::PatternScratch;
+use crate::compiled::arena::reader::{List, Table, load, size};
+use crate::compiled::arena::test_encoding::{Format, holding, may_hold_wide};
+use crate::compiled::arena::writer::nodes_of_level;
+use crate::compiled::build::conditions::Check;
+use crate::compiled::matching::candidates::{Row, Rows};
+use crate::compiled::matching::dedup::Seen;
+use crate::compiled::matching::evaluation::{Events, Memos, Tests};
+use crate::compiled::matching::simd::{BLOCK, Lane, prefetch};
+use crate::compiled::values::event_spaces::Located;
+use crate::compiled::values::short_spaces::Shorts;
+use crate::compiled::view::View;
+use crate::engine::shared::patterns::PatternScratch;
 use crate::event::Event;
 
 /// What one thread needs to match events, whichever segment.
 #[derive(Debug, Default)]
 pub(crate) struct CompiledScratch {
-    pub(super) located: Located,
-    pub(super) shorts: Shorts,
-    pub(super) patterns: PatternScratch,
-    pub(super) walk: Walk,
-    pub(super) seen: Seen,
-    pub(super) batch: super::batch::BatchScratch,
+    pub(in crate::compiled) located: Located,
+    pub(in crate::compiled) shorts: Shorts,
+    pub(in crate::compiled) patterns: PatternScratch,
+    pub(in crate::compiled) walk: Walk,
+    pub(in crate::compiled) seen: Seen,
+    pub(in crate::compiled) batch: crate::compiled::matching::batch::BatchScratch,
 }
 
 impl<'a> View<'a> {
@@ -70,7 +70,7 @@ const LINE: usize = 16;
 /// First it is found out where to look, then everywhere keys and first tests are compared, then the rows of those that
 /// are left are read: so it is known early what memory comes next, and it can be on its way already.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
+pub(in crate::compiled) struct Walk {
     pub memos: Memos,
     visits: Vec<Visit>,
     /// Rows that are left to be read.

@@ -14,13 +14,13 @@
 //! goes through the table, too. One dimension more than there are has the space 1 in every event, so that a test for that
 //! always holds: it fills up rows to the same length.
 
-use super::conditions::{Check, Complex};
-use super::lanes::{eight_holding, four_holding};
-use super::located::SpacesByDimension;
-use super::shorts::ShortSpaces;
+use crate::compiled::build::conditions::{Check, Complex};
+use crate::compiled::matching::simd::{eight_holding, four_holding};
+use crate::compiled::values::event_spaces::SpacesByDimension;
+use crate::compiled::values::short_spaces::ShortSpaces;
 
 /// The mark of complex tests in four bytes, in the place of the dimension.
-pub(super) const COMPLEX: u32 = 0xffff;
+pub(in crate::compiled) const COMPLEX: u32 = 0xffff;
 
 /// The last space that tests in four bytes tell from those above it.
 const LAST: u32 = 0xfe;
@@ -28,7 +28,7 @@ const LAST: u32 = 0xfe;
 /// A space as tests in four bytes see it. One is added to the upper byte, so that nothing is borrowed from there when the
 /// first space of a test is subtracted; in its highest bit it says whether there is nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Short(pub u16);
+pub(in crate::compiled) struct Short(pub u16);
 
 impl Short {
     pub const NOTHING: Short = Short(0x8100);
@@ -39,11 +39,11 @@ impl Short {
 }
 
 /// What remains of the difference of a space and the first one of a test: how far it is, and whether there is nothing.
-pub(super) const DISTANCE: u16 = 0x80ff;
+pub(in crate::compiled) const DISTANCE: u16 = 0x80ff;
 
 /// How tests are written: in four bytes, or in eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(in crate::compiled) enum Format {
     Narrow,
     Wide,
 }
@@ -150,14 +150,14 @@ impl Format {
 
 /// Whether a test in four bytes holds, without a branch. Of complex tests it says anything.
 #[inline(always)]
-pub(super) fn holds_narrow(spaces: ShortSpaces<'_>, word: u32) -> bool {
+pub(in crate::compiled) fn holds_narrow(spaces: ShortSpaces<'_>, word: u32) -> bool {
     let first = word as u16 >> 8;
     spaces.of(word >> 16).wrapping_sub(first) & DISTANCE <= word as u16 & 0xff
 }
 
 /// Which of eight tests in four bytes hold: one bit each, without a branch. Of complex tests it says that they do.
 #[inline(always)]
-pub(super) fn holding(spaces: ShortSpaces<'_>, words: &[u32; 8]) -> u32 {
+pub(in crate::compiled) fn holding(spaces: ShortSpaces<'_>, words: &[u32; 8]) -> u32 {
     let [a, b, c, d, e, f, g, h] = *words;
     let of = |word: u32| spaces.of(word >> 16);
     eight_holding(words, [of(a), of(b), of(c), of(d), of(e), of(f), of(g), of(h)])
@@ -165,7 +165,7 @@ pub(super) fn holding(spaces: ShortSpaces<'_>, words: &[u32; 8]) -> u32 {
 
 /// Which of four tests hold, as [`holding`].
 #[inline(always)]
-pub(super) fn holding_four(spaces: ShortSpaces<'_>, words: &[u32; 4]) -> u32 {
+pub(in crate::compiled) fn holding_four(spaces: ShortSpaces<'_>, words: &[u32; 4]) -> u32 {
     let [a, b, c, d] = *words;
     let of = |word: u32| spaces.of(word >> 16);
     four_holding(words, [of(a), of(b), of(c), of(d)])
@@ -173,7 +173,7 @@ pub(super) fn holding_four(spaces: ShortSpaces<'_>, words: &[u32; 4]) -> u32 {
 
 /// Whether a test in eight bytes holds, or may hold if it is complex.
 #[inline(always)]
-pub(super) fn may_hold_wide(spaces: SpacesByDimension<'_>, word: u64) -> bool {
+pub(in crate::compiled) fn may_hold_wide(spaces: SpacesByDimension<'_>, word: u64) -> bool {
     let dimension = (word >> 33) as u32;
     let space = spaces.of(dimension);
     let inside = space.wrapping_sub((word >> 16) as u32 & 0xffff) <= word as u32 & 0xffff;
@@ -183,17 +183,17 @@ pub(super) fn may_hold_wide(spaces: SpacesByDimension<'_>, word: u64) -> bool {
 
 /// Whether a test in four bytes is complex.
 #[inline(always)]
-pub(super) fn is_complex(word: u32) -> bool {
+pub(in crate::compiled) fn is_complex(word: u32) -> bool {
     word >> 16 == COMPLEX
 }
 
 /// The format of a walk, known when it is compiled.
-pub(super) const fn format<const WIDE: bool>() -> Format {
+pub(in crate::compiled) const fn format<const WIDE: bool>() -> Format {
     if WIDE { Format::Wide } else { Format::Narrow }
 }
 
 /// An interval that no word holds, as an entry of the table.
-pub(super) fn as_complex(check: Check) -> Option<Complex> {
+pub(in crate::compiled) fn as_complex(check: Check) -> Option<Complex> {
     match check {
         Check::Interval { dimension, low, high, outside: false } => {
             Some(Complex::Between { dimension, low, high })

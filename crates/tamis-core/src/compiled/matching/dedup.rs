@@ -1,10 +1,10 @@
 //! Expressions with several alternatives are reported once.
 
-use super::cover::REPEATED;
+use crate::compiled::build::cover::REPEATED;
 
 /// Which numbers were found already, of those that may be found repeatedly.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(in crate::compiled) struct Seen {
     bits: Vec<u64>,
 }
 

@@ -7,8 +7,8 @@
 //!
 //! This generalizes the access predicate of PSTHash, the pivot of OpIndex and A-Tree's propagation on demand.
 
-use super::conditions::Condition;
-use crate::engine::predicates::Predicates;
+use crate::compiled::build::conditions::Condition;
+use crate::engine::shared::predicates::Predicates;
 use crate::expr::{Node, Normal, Root};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -17,7 +17,7 @@ use std::hash::BuildHasher;
 
 /// A part of a conjunction or of a program: a predicate by its number, or a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Part(u32);
+pub(in crate::compiled) struct Part(u32);
 
 const PROGRAM: u32 = 1 << 31;
 
@@ -33,11 +33,11 @@ impl Part {
 }
 
 /// Marks alternatives of expressions that have several, or may be found several times: reported once all the same.
-pub(super) const REPEATED: u32 = 1 << 31;
+pub(in crate::compiled) const REPEATED: u32 = 1 << 31;
 
 /// Expressions as they were added, with numbers for their predicates.
 #[derive(Debug, Default)]
-pub(super) struct Expressions {
+pub(in crate::compiled) struct Expressions {
     /// Where each one begins in `tokens`; conjunctions of predicates, the common case, in a short form.
     starts: Vec<usize>,
     tokens: Vec<u32>,
@@ -106,7 +106,7 @@ impl Expressions {
 
 /// A subexpression: all, or some, of its parts hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Program {
+pub(in crate::compiled) struct Program {
     start: u32,
     len: u32,
     pub all: bool,
@@ -116,7 +116,7 @@ pub(super) struct Program {
 
 /// Each distinct subexpression once.
 #[derive(Debug, Default)]
-pub(super) struct Programs {
+pub(in crate::compiled) struct Programs {
     programs: Vec<Program>,
     parts: Vec<Part>,
     table: HashTable<u32>,
@@ -170,7 +170,7 @@ impl Programs {
 
 /// Conjunctions, one after another, each with the expression it belongs to.
 #[derive(Debug, Default)]
-pub(super) struct Alternatives {
+pub(in crate::compiled) struct Alternatives {
     /// Where each one ends in `parts`.
     ends: Vec<u32>,
     parts: Vec<Part>,
@@ -203,7 +203,7 @@ impl Alternatives {
 const FEW_ALTERNATIVES: usize = 16;
 
 /// Finds the alternatives of expressions.
-pub(super) struct Cover<'c> {
+pub(in crate::compiled) struct Cover<'c> {
     conditions: &'c [Condition],
     pub alternatives: Alternatives,
     pub programs: Programs,

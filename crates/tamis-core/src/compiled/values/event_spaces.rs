@@ -1,11 +1,11 @@
 //! An event in spaces.
 
-use super::spaces::SpacesView;
+use crate::compiled::values::spaces::SpacesView;
 use crate::event::{Event, Slot};
 
 /// The spaces of an event.
 #[derive(Clone, Copy)]
-pub(super) struct SpacesByDimension<'e>(&'e [u32]);
+pub(in crate::compiled) struct SpacesByDimension<'e>(&'e [u32]);
 
 impl SpacesByDimension<'_> {
     /// The space in a dimension, 0 if the event has none; any space if there is no such dimension. There are as many
@@ -30,7 +30,7 @@ struct List {
 
 /// The spaces of the elements of a list.
 #[derive(Clone, Copy)]
-pub(super) struct Elements<'e> {
+pub(in crate::compiled) struct Elements<'e> {
     /// Ascending.
     pub spaces: &'e [u32],
     bits: &'e [u64],
@@ -50,7 +50,7 @@ impl Elements<'_> {
 
 /// An event's values as spaces. Reused from event to event; only what was set is cleared.
 #[derive(Debug, Default)]
-pub(super) struct Located {
+pub(in crate::compiled) struct Located {
     /// By dimension; 0 where the event has nothing. For lists of elements, 1 if there are any. As long as a power of
     /// two, and longer than there are dimensions.
     spaces: Vec<u32>,

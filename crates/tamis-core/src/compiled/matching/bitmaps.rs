@@ -3,52 +3,52 @@
 //! In each dimension the spaces of the batch are ranked, and for every rank there is the mask of the events up to it, so
 //! that an interval of spaces is two look-ups: the events up to its end without those before its beginning.
 
-use super::conditions::{Check, Complex};
-use super::view::View;
-use super::words::Format;
+use crate::compiled::arena::test_encoding::Format;
+use crate::compiled::build::conditions::{Check, Complex};
+use crate::compiled::view::View;
 
 /// How many events walk together at most.
-pub(super) const MOST: usize = 512;
+pub(in crate::compiled) const MOST: usize = 512;
 
 /// A set of events.
-pub(super) type Mask = [u64; MOST / 64];
+pub(in crate::compiled) type Mask = [u64; MOST / 64];
 
-pub(super) const NONE: Mask = [0; MOST / 64];
+pub(in crate::compiled) const NONE: Mask = [0; MOST / 64];
 
 #[inline(always)]
-pub(super) fn and(a: Mask, b: Mask) -> Mask {
+pub(in crate::compiled) fn and(a: Mask, b: Mask) -> Mask {
     std::array::from_fn(|word| a[word] & b[word])
 }
 
 #[inline(always)]
-pub(super) fn without(a: Mask, b: Mask) -> Mask {
+pub(in crate::compiled) fn without(a: Mask, b: Mask) -> Mask {
     std::array::from_fn(|word| a[word] & !b[word])
 }
 
 #[inline(always)]
-pub(super) fn or(a: Mask, b: Mask) -> Mask {
+pub(in crate::compiled) fn or(a: Mask, b: Mask) -> Mask {
     std::array::from_fn(|word| a[word] | b[word])
 }
 
 #[inline(always)]
-pub(super) fn is_empty(mask: Mask) -> bool {
+pub(in crate::compiled) fn is_empty(mask: Mask) -> bool {
     mask.iter().fold(0, |bits, word| bits | word) == 0
 }
 
 /// The first so many events.
-pub(super) fn first(events: usize) -> Mask {
+pub(in crate::compiled) fn first(events: usize) -> Mask {
     let mut mask = NONE;
     (0..events).for_each(|event| mask[event / 64] |= 1 << (event % 64));
     mask
 }
 
 /// How many events.
-pub(super) fn count(mask: Mask) -> u32 {
+pub(in crate::compiled) fn count(mask: Mask) -> u32 {
     mask.iter().map(|bits| bits.count_ones()).sum()
 }
 
 /// The events of a mask.
-pub(super) fn members(mask: Mask) -> impl Iterator<Item = usize> {
+pub(in crate::compiled) fn members(mask: Mask) -> impl Iterator<Item = usize> {
     (0..mask.len()).flat_map(move |word| {
         let mut bits = mask[word];
         std::iter::from_fn(move || {
@@ -64,7 +64,7 @@ const MOST_RANKED: u32 = 1 << 12;
 
 /// The events of a batch in one dimension.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ranked {
+pub(in crate::compiled) struct Ranked {
     /// Where its ranks by space begin; `u32::MAX` if there are none, because the spaces are too many.
     ranks: u32,
     /// Where its distinct spaces begin, ascending; and how many there are.
@@ -78,7 +78,7 @@ pub(super) struct Ranked {
 
 /// The events of a batch, dimension by dimension. Reused from batch to batch.
 #[derive(Debug, Default)]
-pub(super) struct Ranking {
+pub(in crate::compiled) struct Ranking {
     /// Dimension, space and event of every value.
     located: Vec<(u32, u32, u32)>,
     /// By dimension: place in `ranked`, from 1; 0 if no event has it.
@@ -150,7 +150,7 @@ impl Ranking {
 }
 
 /// Which events satisfy a test?
-pub(super) struct Masks<'m, 'a> {
+pub(in crate::compiled) struct Masks<'m, 'a> {
     pub view: &'m View<'a>,
     pub ranking: &'m Ranking,
     pub all: Mask,

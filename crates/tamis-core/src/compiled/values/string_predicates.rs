@@ -1,9 +1,9 @@
 //! Predicates on strings that are no ranges: patterns, which one automaton an attribute looks for in passing, and those
 //! that have to be asked one by one (patterns that must not match, networks).
 
-use super::conditions::Textual;
-use super::located::Located;
-use crate::engine::patterns::{PatternScratch, Patterns};
+use crate::compiled::build::conditions::Textual;
+use crate::compiled::values::event_spaces::Located;
+use crate::engine::shared::patterns::{PatternScratch, Patterns};
 use crate::event::{Event, Slot};
 use crate::expr::{Limits, Over, PatternKind, Predicate, Test, TextPattern};
 use crate::schema::{AttrId, Schema};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// See the module's head.
 #[derive(Debug, Default)]
-pub(super) struct Textuals {
+pub(in crate::compiled) struct Textuals {
     all: Vec<Textual>,
     /// By attribute, ascending; only those with patterns.
     searches: Vec<Search>,

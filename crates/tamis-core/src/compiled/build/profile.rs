@@ -1,10 +1,10 @@
 //! How likely is a predicate? From a sample of events, or else from the subscriptions themselves.
 
-use super::conditions::Conditions;
-use super::located::Located;
-use super::textual::Textuals;
-use crate::engine::patterns::PatternScratch;
-use crate::engine::predicates::{PredId, Predicates};
+use crate::compiled::build::conditions::Conditions;
+use crate::compiled::values::event_spaces::Located;
+use crate::compiled::values::string_predicates::Textuals;
+use crate::engine::shared::patterns::PatternScratch;
+use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::event::{EventSlots, Rows};
 
 /// How many attributes an event is taken to have, if nothing is known: the more often subscriptions ask for one, the
@@ -16,7 +16,7 @@ const PATTERN_FOUND: f32 = 0.02;
 
 /// What is known of the events.
 #[derive(Debug)]
-pub(super) struct Profile {
+pub(in crate::compiled) struct Profile {
     /// By dimension: the share of events that have a value there.
     pub presence: Vec<f32>,
 }

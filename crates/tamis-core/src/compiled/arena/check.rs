@@ -1,16 +1,16 @@
 //! Checks of a laid out segment: a walk over every list, table and row.
 
-use super::conditions::{Check, Complex};
-use super::cover::REPEATED;
-use super::lanes::BLOCK;
-use super::layout::{ODD, nodes_of_level};
-use super::records::{List, RowStarts, Table};
-use super::view::View;
-use super::words::{Format, is_complex};
+use crate::compiled::arena::reader::{List, RowStarts, Table};
+use crate::compiled::arena::test_encoding::{Format, is_complex};
+use crate::compiled::arena::writer::{ODD, nodes_of_level};
+use crate::compiled::build::conditions::{Check, Complex};
+use crate::compiled::build::cover::REPEATED;
+use crate::compiled::matching::simd::BLOCK;
+use crate::compiled::view::View;
 
 /// A row and how an event comes to it.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(in crate::compiled) struct Found {
     pub target: u32,
     /// What is known on the way: dimensions and intervals of their spaces.
     pub known: Vec<(u32, (u32, u32))>,
@@ -21,7 +21,7 @@ pub(super) struct Found {
 
 /// Through which kind of place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Through {
+pub(in crate::compiled) enum Through {
     Everywhere,
     Scan,
     Pair,
@@ -30,7 +30,7 @@ pub(super) enum Through {
 }
 
 /// Walks over all rows; the error says what leads outside.
-pub(super) fn rows(
+pub(in crate::compiled) fn rows(
     view: &View<'_>,
     each: &mut impl FnMut(Found) -> Result<(), String>,
 ) -> Result<(), String> {
@@ -193,7 +193,7 @@ impl Reader<'_, '_> {
                             Check::Interval { .. } => true,
                         };
                         words.is_some_and(|words| words.iter().all(inner_first))
-                            && (memo == super::conditions::UNSHARED || memo < view.memos)
+                            && (memo == crate::compiled::build::conditions::UNSHARED || memo < view.memos)
                     }
                 }
             }
@@ -204,7 +204,7 @@ impl Reader<'_, '_> {
 
 /// Checks that everything stays inside, that numbers exist, and that an expression is marked as one that may be found
 /// repeatedly everywhere or nowhere.
-pub(super) fn check(view: &View<'_>) -> Result<(), String> {
+pub(in crate::compiled) fn check(view: &View<'_>) -> Result<(), String> {
     let mut marked: Vec<Option<bool>> = vec![None; view.len];
     rows(view, &mut |found| {
         let (number, mark) = ((found.target & !REPEATED) as usize, found.target & REPEATED != 0);
