@@ -2,14 +2,12 @@
 //! returned, or of a later one, and whole. `TAMIS_KILLS` says how often, by default ten times.
 #![cfg(unix)]
 
-mod common;
-
-use common::folder::Folder;
-use common::seeded::{Draw, seed};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use tamis_conformance::folder::Folder;
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::index::{Id, Index, Settings};
 

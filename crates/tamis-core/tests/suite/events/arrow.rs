@@ -1,14 +1,12 @@
 //! Events from Arrow data: all types, all faults.
 
-mod common;
-
 use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder, StringDictionaryBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::*;
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
-use common::event::{fault, schema, shown};
 use std::sync::Arc;
+use tamis_conformance::event::{fault, schema, shown};
 use tamis_core::event::{ArrowReader, Rows};
 use tamis_core::{Error, MICROS_PER_DAY};
 

@@ -1,10 +1,8 @@
 //! Laws of the language: printing and parsing, three-valued logic, normalization, disjunctive form.
 
-mod common;
-
-use common::event::{GivenEvent, truth, write_row};
-use common::generate::{condition, event, expression};
 use proptest::prelude::*;
+use tamis_conformance::event::{GivenEvent, truth, write_row};
+use tamis_conformance::generate::{condition, event, expression};
 use tamis_core::event::{EventSlots, Rows};
 use tamis_core::expr::{
     Connective, Expr, Limits, Missing, Node, Normal, Normalizer, Over, Root, Truth, parse,
@@ -198,7 +196,7 @@ proptest! {
     /// Closed world differs from the open one only where an attribute or an element is missing.
     #[test]
     fn worlds_agree_on_complete_events(expr in expression(), event in event()) {
-        use common::event::Given;
+        use tamis_conformance::event::Given;
         let absent = |value: &Given| match value {
             Given::Missing => true,
             Given::Float(value) => value.is_nan(),
@@ -220,7 +218,7 @@ fn normal_nodes(text: &str) -> usize {
 }
 
 fn flags(true_ones: impl IntoIterator<Item = usize>, of: usize) -> GivenEvent {
-    use common::event::Given;
+    use tamis_conformance::event::Given;
     let set: Vec<usize> = true_ones.into_iter().collect();
     (0..of).map(|n| (format!("f{n}"), Given::Bool(set.contains(&n)))).collect()
 }

@@ -1,10 +1,8 @@
 //! Hostile text: a million inputs and the largest ones. Nothing may panic, overflow the stack or take long, and every
 //! refusal names a place in the text.
 
-mod common;
-
-use common::seeded::seed;
 use std::time::Instant;
+use tamis_conformance::seeded::seed;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Limits, Missing, Normalizer, parse};
 use tamis_core::index::{Id, Index, Settings};
@@ -326,8 +324,8 @@ fn the_deepest_expressions_fit_a_small_stack() {
             let expr: Expr = parse(&text, &limits).expect("at the cap");
             let schema = expr.schema();
             let mut rows = Rows::default();
-            common::event::write_row(
-                &vec![("a".into(), common::event::Given::Bool(true))],
+            tamis_conformance::event::write_row(
+                &vec![("a".into(), tamis_conformance::event::Given::Bool(true))],
                 &schema,
                 &mut rows,
             );

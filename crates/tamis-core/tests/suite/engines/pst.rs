@@ -1,9 +1,7 @@
 //! What is particular to PSTBloom and PSTHash: many values, wide ranges, fractions between integers, emptiness.
 
-mod common;
-
-use common::seeded::{Draw, seed};
 use std::num::NonZeroUsize;
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};

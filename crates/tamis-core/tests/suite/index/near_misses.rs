@@ -1,10 +1,8 @@
 //! Near misses, against a plain search: each predicate in turn is taken to be TRUE.
 
-mod common;
-
-use common::event::{GivenEvent, write_row};
-use common::generate::{event, expression};
-use common::seeded::{Draw, seed};
+use tamis_conformance::event::{GivenEvent, write_row};
+use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Schema;
 use tamis_core::engine::registry::ENGINES;
 use tamis_core::event::{Event, EventSlots, JsonReader, Rows};

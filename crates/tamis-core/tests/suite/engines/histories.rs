@@ -1,13 +1,11 @@
 //! The one suite of all engines: random histories against the reference evaluation of what the user wrote, which
 //! shares no code with any engine, and against `scan`.
 
-mod common;
-
-use common::event::{GivenEvent, write_row};
-use common::generate::{event, expression};
-use common::seeded::{Draw, seed};
 use proptest::prelude::*;
 use std::num::NonZeroUsize;
+use tamis_conformance::event::{GivenEvent, write_row};
+use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::{ENGINES, OptionValue};
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Missing, Truth};

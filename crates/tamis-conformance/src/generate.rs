@@ -1,7 +1,7 @@
 //! Random expressions and events: every operator and kind, over few attributes and few values, so that matches,
 //! merges and contradictions are frequent.
 
-use super::event::{Given, GivenEvent};
+use crate::event::{Given, GivenEvent};
 use ipnet::IpNet;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,13 +1,11 @@
 //! The engine `compiled`, with lists and segments so small that it freezes and merges all the time: random histories
 //! against a plain model, across files and compactions; and what becomes of damaged files.
 
-mod common;
-
-use common::event::{GivenEvent, write_row};
-use common::folder::Folder;
-use common::generate::{event, expression};
-use common::seeded::{Draw, seed};
 use std::num::NonZeroUsize;
+use tamis_conformance::event::{GivenEvent, write_row};
+use tamis_conformance::folder::Folder;
+use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Error;
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::Rows;
@@ -219,7 +217,7 @@ fn views_stay() {
     tested.add(Id::from(1), "a = 1".into()).expect("added");
     let view = tested.pin();
     let mut rows = Rows::default();
-    write_row(&vec![("a".to_owned(), common::event::Given::Int(1))], view.schema(), &mut rows);
+    write_row(&vec![("a".to_owned(), tamis_conformance::event::Given::Int(1))], view.schema(), &mut rows);
     for n in 2..100 {
         tested
             .add(Id::from(n), format!("a = 1 and (b{n} is null or b{n} > 0)").as_str().into())

@@ -1,6 +1,6 @@
 //! Expressions as ABE-Gen makes them, and events for them, as text.
 
-use super::seeded::Draw;
+use crate::seeded::Draw;
 
 fn pick<T: Copy>(draw: &mut Draw, from: &[T]) -> T {
     from[draw.below(from.len())]

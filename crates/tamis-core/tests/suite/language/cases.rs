@@ -1,10 +1,8 @@
 //! The language-neutral cases of `testdata/`, over every engine.
 
-mod common;
-
-use common::event::{Given, GivenEvent, write_row};
 use serde_json::{Map, Value};
 use std::path::Path;
+use tamis_conformance::event::{Given, GivenEvent, write_row};
 use tamis_core::engine::registry::ENGINES;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::expr::{Expr, Limits, Missing, Normalizer, Root, parse};

@@ -2,23 +2,18 @@
 //! between the call and the return. `TAMIS_SOAK_SECONDS` says how long, by default a few seconds;
 //! `TAMIS_SOAK_SUBSCRIPTIONS` says over how many, by default a few thousand.
 
-mod common;
-
-use common::counting::{Counting, held};
-use common::folder::Folder;
-use common::seeded::{Draw, seed};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tamis_conformance::counting::held;
+use tamis_conformance::folder::Folder;
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const IDS: usize = 300;
 

@@ -1,19 +1,14 @@
 //! Matching allocates nothing once it is warm.
 
-mod common;
-
-use common::counting::{Counting, allocations_of, held};
-use common::event::{GivenEvent, write_row};
-use common::generate::{event, expression};
-use common::seeded::{Draw, seed};
+use tamis_conformance::counting::{allocations_of, held};
+use tamis_conformance::event::{GivenEvent, write_row};
+use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Schema;
 use tamis_core::engine::SubId;
 use tamis_core::engine::registry::{ENGINES, Kept, Options};
 use tamis_core::event::{EventSlots, Rows};
 use tamis_core::expr::{Limits, Missing, Normalizer, Root};
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn the_counter_counts() {

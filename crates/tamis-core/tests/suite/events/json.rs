@@ -1,9 +1,7 @@
 //! Events from JSON text: all values, all faults.
 
-mod common;
-
-use common::event::{fault, schema, shown};
 use proptest::prelude::*;
+use tamis_conformance::event::{fault, schema, shown};
 use tamis_core::Error;
 use tamis_core::event::{EventSlots, JsonReader, Rows, Slot, json_lines};
 

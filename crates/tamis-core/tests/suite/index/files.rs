@@ -1,13 +1,11 @@
 //! Indexes as bytes and files: what is written comes back, what is damaged is refused.
 
-mod common;
-
-use common::event::{GivenEvent, write_row};
-use common::folder::Folder;
-use common::generate::{event, expression};
-use common::seeded::{Draw, seed};
 use proptest::prelude::*;
 use std::path::PathBuf;
+use tamis_conformance::event::{GivenEvent, write_row};
+use tamis_conformance::folder::Folder;
+use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Error;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Limits, Missing};

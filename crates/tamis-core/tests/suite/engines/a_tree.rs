@@ -1,10 +1,8 @@
 //! What is particular to the A-Tree: expressions that share their parts, whatever comes and goes, in whatever order.
 
-mod common;
-
-use common::abe::Generator;
-use common::seeded::{Draw, seed};
 use std::fmt::Debug;
+use tamis_conformance::abe::Generator;
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::{OptionValue, Options};
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::expr::{Limits, Missing};

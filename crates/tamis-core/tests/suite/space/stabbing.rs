@@ -1,9 +1,7 @@
 //! The one suite of all stabbing structures: each gives the answers of the scan, on intervals of every shape and, if
 //! it can change, after every step of random histories.
 
-mod common;
-
-use common::seeded::{Draw, seed};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::space::{DynamicStabbing, IntervalTree, PsStabbing, SegmentTree, Stabbing, StabbingScan};
 
 type Interval = (i64, i64);

@@ -1,13 +1,11 @@
 //! The engine `compiled` against `scan`, one event after another and many together, on workloads that make it use every
 //! kind of place and test it has.
 
-mod common;
-
-use common::event::{Given, GivenEvent, write_row};
-use common::folder::Folder;
-use common::generate::{event, expression};
-use common::seeded::{Draw, seed};
 use std::num::NonZeroUsize;
+use tamis_conformance::event::{Given, GivenEvent, write_row};
+use tamis_conformance::folder::Folder;
+use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::Rows;
 use tamis_core::expr::Missing;

@@ -1,11 +1,9 @@
 //! The best matches of many events: those of the single call, which in turn are those of the reference evaluation.
 
-mod common;
-
-use common::event::{GivenEvent, write_row};
-use common::generate::{event, expression};
-use common::seeded::{Draw, seed};
 use std::num::NonZeroUsize;
+use tamis_conformance::event::{GivenEvent, write_row};
+use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::ENGINES;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Condition, Expr, Missing, Truth};

@@ -1,12 +1,10 @@
 //! A dimension under random predicates that come and go: a value finds the predicates it satisfies by its space alone.
 
-mod common;
-
-use common::generate::condition;
-use common::seeded::{Draw, seed};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::{BTreeSet, HashSet};
+use tamis_conformance::generate::condition;
+use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::expr::{Expr, Missing, Normalizer, Predicate, Root};
 use tamis_core::space::{Dimension, LeafId, Leaves, Reach, Region};
 use tamis_core::{Schema, Value};

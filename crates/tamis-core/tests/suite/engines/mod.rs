@@ -1,0 +1,6 @@
+//! Does every engine answer as the reference does?
+
+mod a_tree;
+mod compiled;
+mod histories;
+mod pst;

@@ -1,0 +1,4 @@
+//! What does an event hold?
+
+mod arrow;
+mod json;

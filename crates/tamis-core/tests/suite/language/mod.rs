@@ -1,0 +1,5 @@
+//! What does a text mean?
+
+mod cases;
+mod expressions;
+mod parser_robustness;

@@ -1,0 +1,4 @@
+//! Which predicates does a value satisfy?
+
+mod spaces;
+mod stabbing;
