@@ -4,10 +4,10 @@
 //! 1,000 values. Here low ends and points are uniform over `--values` (1,000), lengths uniform up to `--length` (60,
 //! which takes the Interval-Tree about as long as the paper reports).
 //!
-//! Before anything is timed, the structures answer all points, and the scan some; every answer is compared: how many
-//! intervals, and the sum of their numbers. A wrong one ends the run. Then, on one thread, structures taking turns,
-//! the quickest of five passes counts: building, `count` over all points, and `stab` over all points, which writes
-//! down every number. The scan answers only a few hundred points; its times are scaled up to all.
+//! Before anything is timed, the structures answer all points, and the scan the first 200; every answer (number of
+//! intervals, sum of their numbers) is compared, and a wrong one ends the run. Then each structure makes five passes on
+//! one thread, the structures in turn, and the fastest pass counts: building, `count` over all points, and `stab` over
+//! all points, which writes every number. The scan answers 200 points; its times are scaled up to all.
 //!
 //! `cargo bench -p tamis-bench --bench stabbing -- [--intervals N] [--points N] [--values N] [--length N]
 //! [--quick] [--json FILE]`
@@ -16,11 +16,12 @@ use serde_json::{Value, json};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tamis_baselines::stabbing::{IntervalTree, SegmentTree};
 use tamis_bench::random::Random;
 use tamis_bench::workload::Answer;
-use tamis_core::space::{IntervalTree, PsStabbing, SegmentTree, Stabbing, StabbingScan};
+use tamis_core::space::{PsStabbing, Stabbing, StabbingScan};
 
-/// One line for each structure; the first looks at every interval and answers for all others.
+/// One line per structure. The first is the scan, the oracle of all others.
 const STRUCTURES: &[Structure] = &[
     structure::<StabbingScan>("SCAN"),
     structure::<IntervalTree>("Interval-Tree"),
@@ -28,11 +29,11 @@ const STRUCTURES: &[Structure] = &[
     structure::<PsStabbing>("PS-Tree"),
 ];
 
-/// What ratios refer to; while it is missing, the smallest of each column.
+/// The structure that ratios refer to; without it, the fastest of each column.
 const REFERENCE: &str = "PS-Tree";
 
 const PASSES: usize = 5;
-/// How many points the scan answers.
+/// Number of points that the scan answers.
 const SCANNED: usize = 200;
 
 type Interval = (i64, i64);
@@ -46,7 +47,7 @@ const fn structure<S: Stabbing + 'static>(name: &'static str) -> Structure {
     Structure { name, build: |intervals| Box::new(S::build(intervals)) }
 }
 
-/// A structure under test. Only whole passes go through a pointer, so no query pays for it.
+/// A structure under test. Dynamic dispatch per pass, not per query.
 trait Passes {
     fn count_all(&self, points: &[i64]);
     fn stab_all(&self, points: &[i64]);
@@ -126,7 +127,7 @@ fn usage(option: &str) -> ! {
     std::process::exit(2)
 }
 
-/// The quickest pass so far of each kind, for all points.
+/// The fastest pass of each kind, in time for all points.
 struct Times {
     build: Duration,
     count: Duration,
@@ -168,15 +169,15 @@ fn main() {
     }
 }
 
-/// The points that a structure answers: for the scan, which comes first, a part.
+/// The points that a structure answers: all, or the first [`SCANNED`] for the scan, structure 0.
 fn share(structure: usize, points: &[i64]) -> &[i64] {
     if structure == 0 { &points[..points.len().min(SCANNED)] } else { points }
 }
 
-/// Ends the run if a structure is wrong about a point; returns the number of matches.
+/// Ends the run on a wrong answer; returns the number of matches.
 fn check_answers(built: &[Box<dyn Passes>], points: &[i64]) -> u64 {
     let answers = |n: usize| {
-        built[n].check().expect("a sound structure");
+        built[n].check().expect("a valid structure");
         built[n].answers(share(n, points))
     };
     let (scanned, expected) = (answers(0), answers(1));
@@ -229,8 +230,8 @@ fn millis(time: Duration) -> f64 {
 fn print_table(times: &[Times], bytes: &[usize], points: usize) {
     let reference = STRUCTURES.iter().position(|structure| structure.name == REFERENCE);
     let ratios = |column: &dyn Fn(&Times) -> Duration| -> Vec<f64> {
-        let quickest = times.iter().map(column).min().unwrap_or_default();
-        let unit = reference.map_or(quickest, |n| column(&times[n]));
+        let fastest = times.iter().map(column).min().unwrap_or_default();
+        let unit = reference.map_or(fastest, |n| column(&times[n]));
         times.iter().map(|time| column(time).as_secs_f64() / unit.as_secs_f64()).collect()
     };
     let (counts, stabs) = (ratios(&|time| time.count), ratios(&|time| time.stab));
@@ -250,7 +251,7 @@ fn print_table(times: &[Times], bytes: &[usize], points: usize) {
             bytes[n] as f64 / 1e6
         );
     }
-    let unit = if reference.is_some() { REFERENCE } else { "the quickest" };
+    let unit = if reference.is_some() { REFERENCE } else { "the fastest" };
     print!("  times for all points, ratios to {unit}");
     if points > SCANNED {
         print!("; {} answered {SCANNED} points, its times are scaled up", STRUCTURES[0].name);

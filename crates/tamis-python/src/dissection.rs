@@ -87,7 +87,7 @@ impl Expressions {
         self.error.append_null();
         self.predicates.append_value(predicates);
         self.depth.append_value(expr.depth() as i64);
-        self.conjunctions.append_value(expr.conjunctions());
+        self.conjunctions.append_value(expr.dnf_size());
     }
 
     fn push_bad(&mut self, error: &str) {
@@ -134,7 +134,7 @@ impl Predicates {
             self.values.values().append_value(literal.to_string());
         }
         self.values.append(true);
-        self.kind.append_value(condition.op.asked().name());
+        self.kind.append_value(condition.op.operand_kind().name());
         self.negated.append_value(negated);
         self.weight.append_value(condition.weight);
     }

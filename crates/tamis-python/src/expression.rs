@@ -129,7 +129,7 @@ impl NativeExpression {
     }
 
     fn conjunctions(&self) -> f64 {
-        self.expr.conjunctions()
+        self.expr.dnf_size()
     }
 
     /// From left to right: text, attribute, quantifier, operator, values, kind, negated, weight.
@@ -144,7 +144,7 @@ impl NativeExpression {
                 .map(|literal| literal_parts(py, literal))
                 .collect::<PyResult<Vec<_>>>()?;
             let quantifier = attribute.quantifier.map(quantifier_name);
-            let kind = op.asked().name();
+            let kind = op.operand_kind().name();
             (condition.text(), attribute.name.as_str(), quantifier, op.name(), values, kind, negated, *weight)
                 .into_pyobject(py)
         };

@@ -1,22 +1,22 @@
-//! Bounds that keep hostile input cheap to refuse.
+//! Limits on expressions, so that hostile input is cheap to refuse.
 
 use crate::error::{Error, Result};
 
-/// What an index accepts. Past a limit, parsing fails with an error that names it.
+/// The largest expressions that an index accepts. Past a limit, parsing fails with an error that names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of expression text.
     pub max_length: usize,
-    /// Levels of nesting: parentheses, NOT, and mixed operators.
+    /// Levels of nesting: parentheses, NOT, and alternating connectives.
     pub max_depth: usize,
-    /// Bytes a compiled regular expression may take.
+    /// Bytes of a compiled regular expression.
     pub max_regex_size: usize,
-    /// Conjunctions an expression may expand to for an engine that takes only conjunctions.
+    /// Conjunctions of an expression's DNF, for engines that take only conjunctions.
     pub max_dnf: usize,
 }
 
 impl Limits {
-    /// Evaluation recurses once a level; this depth fits the smallest thread stacks in use.
+    /// Largest `max_depth`. Evaluation recurses once per level; 1,000 levels fit a stack of 2 MB.
     pub const DEPTH_CAP: usize = 1_000;
 
     /// Checks the limits themselves.

@@ -1,7 +1,7 @@
-//! Patterns over strings: LIKE, ILIKE, RLIKE, and the three plain functions.
+//! String patterns: LIKE, ILIKE, RLIKE, `startswith`, `endswith`, `contains`.
 //!
-//! A LIKE is classified once: no wildcard is an equality, `x%` a prefix, `%x` a suffix, `%x%` a substring; only
-//! what is left needs the regex engine, which runs in linear time whatever the pattern.
+//! A LIKE is classified when it is compiled: without wildcards it is an equality, `x%` a prefix, `%x` a suffix, `%x%` a
+//! substring search; all others run as regular expressions, in time linear in the string.
 
 use super::Limits;
 use memchr::memmem::Finder;
@@ -13,11 +13,11 @@ use std::hash::{Hash, Hasher};
 /// The operator a pattern was written with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PatternKind {
-    /// `LIKE`: `%` any string, `_` one character, backslash escapes.
+    /// `LIKE`: `%` matches any string, `_` one character, a backslash escapes.
     Like,
     /// `ILIKE`: as LIKE under Unicode simple case folding.
     ILike,
-    /// `RLIKE`: found anywhere in the string.
+    /// `RLIKE`: a regular expression that matches anywhere in the string.
     Regex,
     /// `startswith`.
     Prefix,
@@ -27,26 +27,29 @@ pub enum PatternKind {
     Contains,
 }
 
-/// How a pattern is run.
+/// The compiled form of a pattern.
 #[derive(Clone, Debug)]
 pub enum Matcher {
-    /// The whole string.
+    /// The whole string is equal.
     Equals(SmolStr),
-    /// The beginning.
+    /// The string begins with it.
     Prefix(SmolStr),
-    /// The end.
+    /// The string ends with it.
     Suffix(SmolStr),
-    /// Anywhere.
+    /// The string contains it.
     Contains(Box<Finder<'static>>),
-    /// Everything else.
+    /// All other patterns.
     Regex(Regex),
 }
 
-/// A pattern and its compiled form. Equal when written alike.
+/// A pattern and its compiled form. Two patterns are equal if operator and text are.
 #[derive(Clone, Debug)]
 pub struct TextPattern {
+    /// The operator it was written with.
     kind: PatternKind,
+    /// The pattern as written.
     source: SmolStr,
+    /// Compiled from `kind` and `source`.
     matcher: Matcher,
 }
 
@@ -74,7 +77,7 @@ impl TextPattern {
         &self.source
     }
 
-    /// How it is run.
+    /// Its compiled form.
     pub fn matcher(&self) -> &Matcher {
         &self.matcher
     }
@@ -121,7 +124,7 @@ fn compile(pattern: &str, fold_case: bool, limits: &Limits) -> Result<Regex, Str
             regex::Error::CompiledTooBig(limit) => {
                 format!("a regular expression that compiles to at most {limit} bytes (max_regex_size)")
             }
-            // The regex crate draws the place of the fault over several lines; its last line is the reason.
+            // The regex crate's message shows the position over several lines; the last line is the reason.
             other => {
                 let text = other.to_string();
                 let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");

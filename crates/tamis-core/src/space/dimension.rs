@@ -1,43 +1,51 @@
 //! A dimension: all values of one attribute, cut into predicate spaces.
 //!
-//! Kinds of values do not compare, so each ordered kind has a PS-Tree of its own; the two Booleans and "present, but
-//! none of these" are spaces by themselves. One more leaf stands for the dimension as a whole, for predicates that
-//! say no more than that the attribute is present, or that cover too many spaces.
+//! Values of different kinds do not compare, so numbers, times and strings have one PS-Tree each; FALSE, TRUE and
+//! "present, but of no comparable kind" are one leaf each. One more leaf stands for the whole dimension: for predicates
+//! that test only that the attribute is present, or that cover too many spaces.
+//!
+//! Invariant: the predicate counter of a leaf is the number of placed regions that cover it.
+//! Cost: a look-up costs one PS-Tree look-up, two for a float that is not an integer.
 
 use super::elements::Key;
 use super::leaves::{LeafId, Leaves};
-use super::ps_tree::{Merge, PsTree, Range, Split};
+use super::ps_tree::{LeafMerge, LeafSplit, PsTree, Range};
 use super::region::Region;
 use crate::number::Number;
 use crate::value::Value;
 use smol_str::SmolStr;
 
-/// The spaces a value belongs to.
+/// The leaves whose predicates a value may satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Located {
-    /// Its own space.
+pub struct LeafLookup {
+    /// The leaf that contains the value; [`LeafId::NONE`] if no predicate was placed on values of its kind.
     pub leaf: LeafId,
-    /// For a fraction, the space of the next integer, if another.
-    pub second: LeafId,
-    /// Whether exactly the predicates that cover the leaf are satisfied; otherwise a few more are listed there, and
-    /// in `second`.
+    /// The leaf of the next integer, for a fraction in a dimension with rounded ends; [`LeafId::NONE`] if it is `leaf`.
+    pub next_integer: LeafId,
+    /// True: the value satisfies exactly the predicates that cover `leaf`. False: it satisfies a subset of the
+    /// predicates that cover one of the two leaves, so each candidate has to be tested.
     pub exact: bool,
 }
 
-impl Located {
-    const NOWHERE: Located = Located { leaf: LeafId::NONE, second: LeafId::NONE, exact: true };
+impl LeafLookup {
+    const NONE: LeafLookup = LeafLookup { leaf: LeafId::NONE, next_integer: LeafId::NONE, exact: true };
 }
 
 /// See the module's head.
 #[derive(Clone, Debug)]
 pub struct Dimension {
+    /// The leaf of all present values. Not among the neighbours of any other leaf.
     whole: LeafId,
+    /// The leaves of FALSE and TRUE; [`LeafId::NONE`] until a region with the value is placed.
     bools: [LeafId; 2],
+    /// The leaf of lists and nested objects; [`LeafId::NONE`] until a region with them is placed.
     other: LeafId,
+    /// `None` until a region with numbers is placed; likewise below.
     numbers: Option<PsTree<Number>>,
+    /// Dates and timestamps, in microseconds.
     times: Option<PsTree<i64>>,
     texts: Option<PsTree<SmolStr>>,
-    /// How many placed regions have ends that were moved to the next integer.
+    /// Number of placed regions with a rounded end (see [`Region::rounded`]); with 0 every look-up is exact.
     rounded: u32,
 }
 
@@ -60,9 +68,9 @@ impl Dimension {
         self.whole
     }
 
-    /// The space of a present value; [`LeafId::NONE`] where no predicate was placed.
+    /// Looks a present value up (the paper's MatchPair).
     #[inline]
-    pub fn locate(&self, value: Value<'_>) -> Located {
+    pub fn locate(&self, value: Value<'_>) -> LeafLookup {
         let leaf = match value {
             Value::Int(value) => match &self.numbers {
                 Some(tree) => tree.locate(&Number::Int(value)),
@@ -75,10 +83,10 @@ impl Dimension {
             Value::List(_) | Value::Other => self.other,
             Value::Missing => LeafId::NONE,
         };
-        Located { leaf, ..Located::NOWHERE }
+        LeafLookup { leaf, ..LeafLookup::NONE }
     }
 
-    /// Counts a value of an observed event, in its space and in the whole dimension.
+    /// Counts a value of an observed event in its leaf and in the leaf of the whole dimension.
     pub fn observe(&self, value: Value<'_>, leaves: &mut Leaves) {
         for leaf in [self.locate(value).leaf, self.whole] {
             if leaf != LeafId::NONE {
@@ -88,30 +96,31 @@ impl Dimension {
         }
     }
 
-    fn locate_float(&self, value: f64) -> Located {
+    fn locate_float(&self, value: f64) -> LeafLookup {
         let (Some(tree), Some(number)) = (&self.numbers, Number::from_f64(value)) else {
-            return Located::NOWHERE;
+            return LeafLookup::NONE;
         };
         let leaf = tree.locate(&number);
         match number {
             Number::Float(fraction) if self.rounded > 0 => {
                 let next = Number::from_f64(fraction.ceil()).map_or(leaf, |next| tree.locate(&next));
-                let second = if next == leaf { LeafId::NONE } else { next };
-                Located { leaf, second, exact: false }
+                let next_integer = if next == leaf { LeafId::NONE } else { next };
+                LeafLookup { leaf, next_integer, exact: false }
             }
-            _ => Located { leaf, ..Located::NOWHERE },
+            _ => LeafLookup { leaf, ..LeafLookup::NONE },
         }
     }
 
-    /// Cuts the spaces so that the region is a union of them, and counts one more predicate in each (the paper's
-    /// InsertPredicate). The splits are appended in the order they happened.
-    pub fn place(&mut self, region: &Region, leaves: &mut Leaves, splits: &mut Vec<Split>) {
+    /// Cuts the spaces so that the region is a union of spaces, and counts one more predicate in each of them (the
+    /// paper's InsertPredicate). Appends the splits in order.
+    pub fn place(&mut self, region: &Region, leaves: &mut Leaves, splits: &mut Vec<LeafSplit>) {
         place_ranges(&mut self.numbers, &region.numbers, leaves, splits);
         place_ranges(&mut self.times, &region.times, leaves, splits);
         place_ranges(&mut self.texts, &region.texts, leaves, splits);
-        for (leaf, wanted) in self.bools.iter_mut().zip(region.bools).chain([(&mut self.other, region.other)])
+        for (leaf, accepted) in
+            self.bools.iter_mut().zip(region.bools).chain([(&mut self.other, region.other)])
         {
-            if wanted {
+            if accepted {
                 if *leaf == LeafId::NONE {
                     *leaf = leaves.make();
                 }
@@ -121,54 +130,55 @@ impl Dimension {
         self.rounded += u32::from(region.rounded);
     }
 
-    /// Takes a placed region back (the paper's DeletePredicate). The merges are appended in the order they happened.
-    pub fn unplace(&mut self, region: &Region, leaves: &mut Leaves, merges: &mut Vec<Merge>) {
+    /// Reverts [`Dimension::place`] (the paper's DeletePredicate). Appends the merges in order.
+    pub fn unplace(&mut self, region: &Region, leaves: &mut Leaves, merges: &mut Vec<LeafMerge>) {
         unplace_ranges(&mut self.numbers, &region.numbers, leaves, merges);
         unplace_ranges(&mut self.times, &region.times, leaves, merges);
         unplace_ranges(&mut self.texts, &region.texts, leaves, merges);
-        for (leaf, wanted) in self.bools.iter().zip(region.bools).chain([(&self.other, region.other)]) {
-            if wanted {
+        for (leaf, accepted) in self.bools.iter().zip(region.bools).chain([(&self.other, region.other)]) {
+            if accepted {
                 leaves.uncover(*leaf);
             }
         }
         self.rounded -= u32::from(region.rounded);
     }
 
-    /// The leaves of a placed region, each once.
-    pub fn cover(&self, region: &Region, leaves: &Leaves, mut each: impl FnMut(LeafId)) {
-        cover_ranges(&self.numbers, &region.numbers, leaves, &mut each);
-        cover_ranges(&self.times, &region.times, leaves, &mut each);
-        cover_ranges(&self.texts, &region.texts, leaves, &mut each);
+    /// Visits the leaves of a placed region, each once.
+    pub fn cover(&self, region: &Region, leaves: &Leaves, mut visit: impl FnMut(LeafId)) {
+        cover_ranges(&self.numbers, &region.numbers, leaves, &mut visit);
+        cover_ranges(&self.times, &region.times, leaves, &mut visit);
+        cover_ranges(&self.texts, &region.texts, leaves, &mut visit);
         let singles = self.bools.iter().zip(region.bools).chain([(&self.other, region.other)]);
-        singles.filter(|(_, wanted)| *wanted).for_each(|(leaf, _)| each(*leaf));
+        singles.filter(|(_, accepted)| *accepted).for_each(|(leaf, _)| visit(*leaf));
     }
 
-    /// Every leaf but that of the whole dimension.
-    pub fn each_leaf(&self, leaves: &Leaves, mut each: impl FnMut(LeafId)) {
-        cover_ranges(&self.numbers, &[(None, None)], leaves, &mut each);
-        cover_ranges(&self.times, &[(None, None)], leaves, &mut each);
-        cover_ranges(&self.texts, &[(None, None)], leaves, &mut each);
+    /// Visits every leaf but that of the whole dimension.
+    pub fn each_leaf(&self, leaves: &Leaves, mut visit: impl FnMut(LeafId)) {
+        cover_ranges(&self.numbers, &[(None, None)], leaves, &mut visit);
+        cover_ranges(&self.times, &[(None, None)], leaves, &mut visit);
+        cover_ranges(&self.texts, &[(None, None)], leaves, &mut visit);
         self.bools
             .iter()
             .chain([&self.other])
             .filter(|leaf| **leaf != LeafId::NONE)
-            .for_each(|leaf| each(*leaf));
+            .for_each(|leaf| visit(*leaf));
     }
 
-    /// The leaves of a region, placed or not, each with whether the region has all of it; stops when `each` says so.
-    pub fn hull(&self, region: &Region, leaves: &Leaves, mut each: impl FnMut(LeafId, bool) -> bool) {
+    /// Visits the leaves that overlap a region, placed or not, each with whether it lies within the region. Stops when
+    /// `visit` returns false.
+    pub fn hull(&self, region: &Region, leaves: &Leaves, mut visit: impl FnMut(LeafId, bool) -> bool) {
         let singles = self.bools.iter().zip(region.bools).chain([(&self.other, region.other)]);
-        for (leaf, wanted) in singles {
-            if wanted && *leaf != LeafId::NONE && !each(*leaf, true) {
+        for (leaf, accepted) in singles {
+            if accepted && *leaf != LeafId::NONE && !visit(*leaf, true) {
                 return;
             }
         }
-        let _ = hull_ranges(&self.numbers, &region.numbers, leaves, &mut each)
-            && hull_ranges(&self.times, &region.times, leaves, &mut each)
-            && hull_ranges(&self.texts, &region.texts, leaves, &mut each);
+        let _ = hull_ranges(&self.numbers, &region.numbers, leaves, &mut visit)
+            && hull_ranges(&self.times, &region.times, leaves, &mut visit)
+            && hull_ranges(&self.texts, &region.texts, leaves, &mut visit);
     }
 
-    /// How many spaces there are.
+    /// Number of spaces, without the whole dimension.
     pub fn spaces(&self) -> usize {
         let trees = [
             self.numbers.as_ref().map(PsTree::spaces),
@@ -179,7 +189,7 @@ impl Dimension {
         singles + trees.into_iter().flatten().sum::<usize>()
     }
 
-    /// Inner nodes, bounds.
+    /// Numbers of inner nodes and of bounds.
     pub fn size(&self) -> (usize, usize) {
         let sizes = [
             self.numbers.as_ref().map(|tree| tree.size()),
@@ -213,7 +223,7 @@ fn place_ranges<K: Key>(
     tree: &mut Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &mut Leaves,
-    splits: &mut Vec<Split>,
+    splits: &mut Vec<LeafSplit>,
 ) {
     if ranges.is_empty() {
         return;
@@ -229,7 +239,7 @@ fn unplace_ranges<K: Key>(
     tree: &mut Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &mut Leaves,
-    merges: &mut Vec<Merge>,
+    merges: &mut Vec<LeafMerge>,
 ) {
     let Some(tree) = tree else { return };
     for range in ranges {
@@ -242,31 +252,31 @@ fn cover_ranges<K: Key>(
     tree: &Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &Leaves,
-    each: &mut impl FnMut(LeafId),
+    visit: &mut impl FnMut(LeafId),
 ) {
     let Some(tree) = tree else { return };
-    ranges.iter().for_each(|range| leaves.between(tree.ends(range), &mut *each));
+    ranges.iter().for_each(|range| leaves.between(tree.ends(range), &mut *visit));
 }
 
 fn hull_ranges<K: Key>(
     tree: &Option<PsTree<K>>,
     ranges: &[Range<K>],
     leaves: &Leaves,
-    each: &mut impl FnMut(LeafId, bool) -> bool,
+    visit: &mut impl FnMut(LeafId, bool) -> bool,
 ) -> bool {
     let Some(tree) = tree else { return true };
     for range in ranges {
-        let [(mut at, whole_first), (last, whole_last)] = tree.hull(range);
-        let mut whole = whole_first;
+        let [(mut at, first_within), (last, last_within)] = tree.hull(range);
+        let mut within = first_within;
         loop {
             let is_last = at == last;
-            if !each(at, if is_last { whole && whole_last } else { whole }) {
+            if !visit(at, if is_last { within && last_within } else { within }) {
                 return false;
             }
             if is_last {
                 break;
             }
-            whole = true;
+            within = true;
             at = leaves.get(at).next;
         }
     }

@@ -1,36 +1,36 @@
-//! Values as strings of elements, four bits each, in an order that agrees with the values' own.
+//! Values as sequences of 4-bit elements. Sequences compare as their values do.
 //!
 //! | value | elements |
 //! | --- | --- |
 //! | integer, instant | sign, number of digits, hexadecimal digits; complemented below zero |
-//! | float | as its integer part, then its bits: sign, exponent, mantissa |
-//! | string | the halves of its UTF-8 bytes, which sort as its characters do |
+//! | float | the elements of the largest integer below, then its bits: sign, exponent, mantissa |
+//! | string | its UTF-8 bytes, high half first; bytes sort as code points do |
 //!
 //! Integers and floats share one order, so a fraction follows the integer below it: 7, 7.25, 7.5, 8.
 
 use crate::number::Number;
 use smol_str::SmolStr;
 
-/// How many different elements there are.
+/// Number of different elements.
 pub const FANOUT: usize = 16;
 
-/// A value that a PS-Tree can walk: compares as its elements do, and a prefix comes first.
+/// A value as a sequence of elements. Compares as its elements do; a prefix is less.
 pub trait Elements: Ord {
-    /// The element at this depth, below [`FANOUT`]; `None` behind the last one.
+    /// The element at this depth, less than [`FANOUT`]; `None` past the last one.
     fn element(&self, depth: usize) -> Option<u8>;
 
-    /// The first elements, up to [`PACKED`] of them, from the highest bits down, and how many they are.
+    /// The first elements, at most [`PACKED`], from the highest bits down, and their number. Unused bits are 0.
     fn packed(&self) -> (u64, usize);
 }
 
-/// How many elements fit into a word.
+/// Maximum elements in a u64.
 pub const PACKED: usize = 16;
 
-/// A value as a PS-Tree keeps it, and as it is asked for.
+/// A value type stored in a PS-Tree, and its borrowed form for look-ups.
 pub trait Key: Clone {
-    /// What is looked up.
+    /// The borrowed form.
     type Query: Elements + ?Sized;
-    /// The value as a query.
+    /// The value, borrowed.
     fn query(&self) -> &Self::Query;
 }
 
@@ -55,7 +55,7 @@ impl Key for SmolStr {
     }
 }
 
-/// First elements: what lies outside the 64-bit integers frames what lies inside.
+/// First elements: floats below all 64-bit integers, negative and other integers, floats above all integers.
 const BELOW_INTEGERS: u8 = 6;
 const NEGATIVE: u8 = 7;
 const POSITIVE: u8 = 8;
@@ -64,7 +64,7 @@ const ABOVE_INTEGERS: u8 = 9;
 /// 2^63, the first float above every integer.
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// How many elements an integer has.
+/// Number of elements of an integer.
 #[inline]
 fn integer_length(value: i64) -> usize {
     2 + digits(magnitude(value))
@@ -107,7 +107,7 @@ impl Elements for i64 {
     }
 }
 
-/// Packs element by element.
+/// [`Elements::packed`], one element at a time.
 fn pack(value: &Number) -> (u64, usize) {
     let mut packed = 0;
     for depth in 0..PACKED {
@@ -127,7 +127,7 @@ fn ordered_bits(value: f64) -> u64 {
 
 fn float_element(value: f64, depth: usize) -> Option<u8> {
     let bits = ordered_bits(value);
-    // Zeros at the end say nothing, but only above zero does a shorter string mean a smaller number.
+    // Trailing zeros are dropped, except below zero: there a shorter sequence would compare less than it should.
     let length = if value > 0.0 { 16 - bits.trailing_zeros() as usize / 4 } else { 16 };
     (depth < length).then(|| (bits >> (60 - 4 * depth)) as u8 & 15)
 }

@@ -1,6 +1,6 @@
-//! The leaves of PS-Trees: one per predicate space, numbered densely across all trees that share them.
+//! The leaves of PS-Trees: one per predicate space, numbered densely across all trees that share a [`Leaves`].
 
-/// A predicate space. Numbers of merged spaces are used again.
+/// The number of a predicate space. Numbers of merged spaces are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeafId(pub u32);
 
@@ -8,59 +8,63 @@ impl LeafId {
     /// No leaf.
     pub const NONE: LeafId = LeafId(u32::MAX);
 
-    /// As a position in an array with one place per leaf.
+    /// Position in an array with one entry per leaf.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What is known of a predicate space. Its bounds are the boundaries that link to it.
+/// A predicate space. Its ends are the cuts of the bounds that link to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// The neighbouring space below.
+    /// The adjacent space below; [`LeafId::NONE`] for the lowest.
     pub previous: LeafId,
-    /// The neighbouring space above.
+    /// The adjacent space above; [`LeafId::NONE`] for the highest.
     pub next: LeafId,
-    /// How many observed events fell into the space.
+    /// Number of observed events with a value in the space (the paper's event counter); saturating.
     pub events: u32,
 }
 
 impl Leaf {
-    const LONE: Leaf = Leaf { previous: LeafId::NONE, next: LeafId::NONE, events: 0 };
+    const UNLINKED: Leaf = Leaf { previous: LeafId::NONE, next: LeafId::NONE, events: 0 };
 }
 
-/// A store of leaves.
+/// The leaves of one or several trees.
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
+    /// By [`LeafId`]; entries of unused numbers are stale.
     leaves: Vec<Leaf>,
-    /// By leaf: how many predicates cover the space. All that counting needs, so it lies by itself.
+    /// By [`LeafId`]: number of predicates that cover the space (the paper's predicate counter). A separate array,
+    /// because counting a predicate over many spaces reads nothing else but `next`.
     predicates: Vec<u32>,
-    /// How many of them stand for a space.
+    /// Number of leaves in use.
     live: usize,
 }
 
-/// Numbers that one tree has to itself. The leaves of a tree are visited together, so they lie together.
+/// Unused leaf numbers reserved for one tree. The leaves of a tree are visited together, so their numbers are
+/// contiguous where possible.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spare {
+pub(super) struct LeafNumberPool {
+    /// Numbers to hand out, the next one last.
     numbers: Vec<LeafId>,
-    /// How many numbers the tree was given in all.
-    given: u32,
+    /// Numbers reserved so far, in use or not.
+    reserved: u32,
 }
 
-impl Spare {
-    /// At most so many numbers at once.
-    const MOST: u32 = 1 << 12;
+impl LeafNumberPool {
+    /// Largest reservation: 4,096 numbers.
+    const MAX_RESERVATION: u32 = 1 << 12;
 
-    /// A number to use, among more and more neighbouring ones.
+    /// An unused number. Reservations double in size, up to the largest.
     fn take(&mut self, leaves: &mut Leaves) -> LeafId {
         if let Some(id) = self.numbers.pop() {
             return id;
         }
         let start = leaves.leaves.len() as u32;
-        let count = self.given.clamp(1, Spare::MOST);
-        self.given += count;
-        leaves.leaves.resize((start + count) as usize, Leaf::LONE);
+        let count = self.reserved.clamp(1, LeafNumberPool::MAX_RESERVATION);
+        self.reserved += count;
+        leaves.leaves.resize((start + count) as usize, Leaf::UNLINKED);
         leaves.predicates.resize((start + count) as usize, 0);
         self.numbers.extend((start + 1..start + count).rev().map(LeafId));
         LeafId(start)
@@ -72,15 +76,15 @@ impl Spare {
 }
 
 impl Leaves {
-    /// A leaf without neighbours, covered by nothing.
+    /// A leaf without neighbours that no predicate covers, outside any tree.
     pub fn make(&mut self) -> LeafId {
-        self.make_in(&mut Spare::default())
+        self.make_in(&mut LeafNumberPool::default())
     }
 
-    /// The same with a number of a tree.
-    pub(super) fn make_in(&mut self, spare: &mut Spare) -> LeafId {
-        let id = spare.take(self);
-        self.leaves[id.index()] = Leaf::LONE;
+    /// As [`Leaves::make`], numbered from a tree's pool.
+    pub(super) fn make_in(&mut self, pool: &mut LeafNumberPool) -> LeafId {
+        let id = pool.take(self);
+        self.leaves[id.index()] = Leaf::UNLINKED;
         self.predicates[id.index()] = 0;
         self.live += 1;
         id
@@ -92,64 +96,64 @@ impl Leaves {
         &self.leaves[id.index()]
     }
 
-    /// A leaf, to be changed.
+    /// A leaf, mutable.
     #[inline]
     pub fn get_mut(&mut self, id: LeafId) -> &mut Leaf {
         &mut self.leaves[id.index()]
     }
 
-    /// The leaves from one to another above it, both included.
-    pub fn between(&self, (first, last): (LeafId, LeafId), mut each: impl FnMut(LeafId)) {
-        let mut at = first;
-        each(at);
-        while at != last {
-            at = self.get(at).next;
-            each(at);
+    /// Visits the leaves from `first` up to `last`, both included.
+    pub fn between(&self, (first, last): (LeafId, LeafId), mut visit: impl FnMut(LeafId)) {
+        let mut leaf = first;
+        visit(leaf);
+        while leaf != last {
+            leaf = self.get(leaf).next;
+            visit(leaf);
         }
     }
 
-    /// How many predicates cover a leaf.
+    /// Number of predicates that cover a leaf.
     #[inline]
     pub fn predicates(&self, id: LeafId) -> u32 {
         self.predicates[id.index()]
     }
 
-    /// Counts one more predicate that covers a leaf.
+    /// Increments the predicate counter of a leaf.
     pub fn cover(&mut self, id: LeafId) {
         self.predicates[id.index()] += 1;
     }
 
-    /// Counts one predicate less.
+    /// Decrements the predicate counter of a leaf.
     pub fn uncover(&mut self, id: LeafId) {
         self.predicates[id.index()] -= 1;
     }
 
-    /// Counts a predicate that covers the leaves from one to another above it, both included.
+    /// Adds `by` to the predicate counters of the leaves from `first` up to `last`, both included.
     pub(super) fn cover_between(&mut self, (first, last): (LeafId, LeafId), by: i32) {
-        let mut at = first;
+        let mut leaf = first;
         loop {
-            let count = &mut self.predicates[at.index()];
+            let count = &mut self.predicates[leaf.index()];
             *count = count.wrapping_add_signed(by);
-            if at == last {
+            if leaf == last {
                 return;
             }
-            at = self.leaves[at.index()].next;
+            leaf = self.leaves[leaf.index()].next;
         }
     }
 
-    /// One more than the greatest number in use.
+    /// One more than the highest leaf number: the length of an array with one entry per leaf.
     pub fn bound(&self) -> usize {
         self.leaves.len()
     }
 
-    /// How many leaves there are.
+    /// Number of leaves in use.
     pub fn count(&self) -> usize {
         self.live
     }
 
-    /// Makes a leaf behind `kept`, covered and visited as it is; observed events are shared evenly.
-    pub(super) fn split(&mut self, kept: LeafId, spare: &mut Spare) -> LeafId {
-        let made = self.make_in(spare);
+    /// Makes a leaf above `kept` with the same predicate counter; each of the two gets half of the observed events.
+    pub(super) fn split(&mut self, kept: LeafId, pool: &mut LeafNumberPool) -> LeafId {
+        let made = self.make_in(pool);
         let old = *self.get(kept);
         *self.get_mut(made) = Leaf { previous: kept, next: old.next, events: old.events / 2 };
         self.predicates[made.index()] = self.predicates[kept.index()];
@@ -162,8 +166,8 @@ impl Leaves {
         made
     }
 
-    /// Lets `kept` take over the space of its next neighbour.
-    pub(super) fn merge(&mut self, kept: LeafId, gone: LeafId, spare: &mut Spare) {
+    /// Extends `kept` by the space of `gone`, its neighbour above, and returns the number of `gone` to the pool.
+    pub(super) fn merge(&mut self, kept: LeafId, gone: LeafId, pool: &mut LeafNumberPool) {
         let Leaf { next, events, .. } = *self.get(gone);
         let leaf = self.get_mut(kept);
         leaf.next = next;
@@ -171,7 +175,7 @@ impl Leaves {
         if next != LeafId::NONE {
             self.get_mut(next).previous = kept;
         }
-        spare.numbers.push(gone);
+        pool.numbers.push(gone);
         self.live -= 1;
     }
 

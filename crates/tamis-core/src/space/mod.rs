@@ -2,37 +2,33 @@
 //!
 //! | file | question it answers |
 //! | --- | --- |
-//! | `elements` | how does a value spell a path? |
-//! | `ps_tree` | which predicate space does a value belong to, and how do spaces come and go? |
-//! | `leaves` | what is known of a space? |
+//! | `elements` | into which sequence of 4-bit elements is a value split? |
+//! | `ps_tree` | which predicate space does a value belong to, and how are spaces split and merged? |
+//! | `leaves` | what is stored per predicate space? |
 //! | `region` | which ranges of values does a predicate accept? |
-//! | `dimension` | how do values of all kinds share one attribute? |
+//! | `dimension` | how are values of all kinds indexed for one attribute? |
 //!
-//! Beside it, the structures the PS-Tree paper compares itself with, all answering one question:
+//! The stabbing query, in which the PS-Tree paper compares the PS-Tree with other structures:
 //!
 //! | file | structure |
 //! | --- | --- |
-//! | `stabbing` | which intervals contain a point? The question as a trait, and the scan as the naive answer |
-//! | `ps_stabbing` | a PS-Tree with the intervals listed in its leaves |
-//! | `interval_tree` | a search tree by low end that knows the largest high end below each node |
-//! | `segment_tree` | a static tree over the pieces between all ends |
+//! | `stabbing` | which intervals contain a point? The query as a trait, and the scan as the naive implementation |
+//! | `ps_stabbing` | a PS-Tree whose leaves list the intervals that cover them |
+//!
+//! The other structures are in the crate `tamis-baselines`.
 
 mod dimension;
 mod elements;
-mod interval_tree;
 mod leaves;
 mod ps_stabbing;
 mod ps_tree;
 mod region;
-mod segment_tree;
 mod stabbing;
 
-pub use dimension::{Dimension, Located};
+pub use dimension::{Dimension, LeafLookup};
 pub use elements::{Elements, FANOUT, Key};
-pub use interval_tree::IntervalTree;
 pub use leaves::{Leaf, LeafId, Leaves};
 pub use ps_stabbing::PsStabbing;
-pub use ps_tree::{Merge, PsTree, Range, Split};
+pub use ps_tree::{LeafMerge, LeafSplit, PsTree, Range};
 pub use region::{Reach, Region};
-pub use segment_tree::SegmentTree;
 pub use stabbing::{DynamicStabbing, Stabbing, StabbingScan};

@@ -1,8 +1,8 @@
 //! PS-Tree as a stabbing index: each leaf lists the intervals that cover it (the paper's PS-Tree_B without
 //! signatures).
 //!
-//! Cost, for n intervals: a query walks the elements of the point and then has its answer as one list. An interval is
-//! in the list of every leaf it covers, up to 2n + 1 of them: memory is what the speed is paid with.
+//! Cost, for n intervals: a query is one PS-Tree look-up, O(elements of the point), and its answer is one list. An
+//! interval is in the list of every leaf it covers, at most 2n + 1, so memory is O(n²) in the worst case.
 
 use super::leaves::{LeafId, Leaves};
 use super::ps_tree::{PsTree, Range};
@@ -15,14 +15,17 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug)]
 pub struct PsStabbing {
     tree: PsTree<i64>,
+    /// The leaves of `tree`; the predicate counter of a leaf is the length of its list.
     leaves: Leaves,
-    /// By leaf: the intervals that cover it.
+    /// By leaf: its list in `numbers`.
     lists: Vec<Block>,
+    /// Numbers of the intervals that cover a leaf, per leaf in any order.
     numbers: Blocks<u32, 4>,
+    /// By number.
     intervals: FxHashMap<u32, (i64, i64)>,
 }
 
-/// The values from `low` to `high`; ends of the domain are no cuts.
+/// The values from `low` to `high`; an end of the domain needs no cut.
 fn range((low, high): (i64, i64)) -> Range<i64> {
     let before = |at: i64| Cut { at, after: false };
     ((low != i64::MIN).then(|| before(low)), high.checked_add(1).map(before))
@@ -52,7 +55,8 @@ impl Stabbing for PsStabbing {
             numbers: Blocks::default(),
             intervals: FxHashMap::default(),
         };
-        // With all cuts made first, no list is copied; with all covered leaves counted first, no list is moved.
+        // Three passes over the intervals: cut all spaces, so that no list is copied on a split; count the intervals
+        // per leaf, so that no list is reallocated; fill the lists.
         let mut splits = Vec::new();
         for interval in intervals {
             index.tree.place(&range(*interval), &mut index.leaves, &mut splits);
@@ -104,7 +108,7 @@ impl Stabbing for PsStabbing {
             wanted.sort_unstable();
             found.sort_unstable();
             if wanted != found || self.leaves.predicates(leaf) as usize != found.len() {
-                return Err(format!("ps stabbing: leaf {} lists {found:?}, should {wanted:?}", leaf.0));
+                return Err(format!("ps stabbing: leaf {} lists {found:?}, expected {wanted:?}", leaf.0));
             }
         }
         Ok(())

@@ -1,29 +1,29 @@
-//! Which values a predicate accepts, as ranges whose ends PS-Trees can cut at.
+//! Regions: the values that a predicate accepts, as ranges whose ends PS-Trees cut at.
 //!
-//! Integers deserve care. `a <= 7` and `a >= 8` leave a gap between them, which only fractions fall into; with a space
-//! for every gap there would be twice the spaces, nearly all empty. So ends at integers are moved to the next integer
-//! where no integer notices: `a <= 7` becomes `a < 8`, and `a > 7` becomes `a >= 8`. An integer finds exactly the
-//! predicates it satisfies. A fraction looks into its own space and that of the next integer, which together hold at
-//! least the predicates it satisfies, and has each one checked again (see [`Region::rounded`]).
+//! Rounded ends: `a <= 7` and `a >= 8` leave a gap that contains only fractions. A space for every such gap would double
+//! the number of spaces, nearly all of them empty. So an end next to an integer is rounded up to the next integer where
+//! that changes the answer for no integer: `a <= 7` becomes `a < 8`, and `a > 7` becomes `a >= 8`. Look-ups of integers
+//! stay exact. A fraction is looked up in its own space and in that of the next integer; together they are covered by a
+//! superset of the predicates it satisfies, and each of these candidates is tested (see [`Region::rounded`]).
 
 use super::ps_tree::Range;
 use crate::expr::{Cut, OrderedSet, Over, Predicate, Test, ValueSet};
 use crate::number::Number;
 use smol_str::SmolStr;
 
-/// Where a predicate may hold.
+/// For which events a predicate may hold, as far as an index can use it.
 #[derive(Clone, Debug)]
 pub enum Reach {
-    /// For these values and no others.
+    /// Exactly for these values.
     Region(Region),
-    /// For some present values; which ones, only the predicate itself can tell, or nearly all of them.
+    /// For some or all present values: not representable as a region, or not worth it.
     Present,
-    /// Even if the attribute is missing.
+    /// Also for events without the attribute.
     Everywhere,
 }
 
 impl Reach {
-    /// Where the predicate may hold.
+    /// The reach of a predicate.
     pub fn of(predicate: &Predicate) -> Reach {
         if predicate.over != Over::Value {
             return Reach::Present;
@@ -35,7 +35,7 @@ impl Reach {
         }
     }
 
-    /// Which present values a test accepts; [`Reach::Present`] where only the test can tell, or nearly all of them.
+    /// The reach of a test among present values: a region, or [`Reach::Present`].
     pub fn if_present(test: &Test) -> Reach {
         let mut region = Region::default();
         match test {
@@ -72,13 +72,13 @@ pub struct Region {
     pub bools: [bool; 2],
     /// Lists and objects.
     pub other: bool,
-    /// Ranges in ascending order, disjoint.
+    /// Disjoint ranges in ascending order.
     pub numbers: Vec<Range<Number>>,
-    /// As `numbers`; all cuts lie before their instant.
+    /// Disjoint ranges in ascending order, in microseconds; every cut is before its instant.
     pub times: Vec<Range<i64>>,
-    /// As `numbers`.
+    /// Disjoint ranges in ascending order.
     pub texts: Vec<Range<SmolStr>>,
-    /// Whether an end was moved to the next integer, so that a fraction must look twice and check.
+    /// Whether an end was rounded up to the next integer: then look-ups of fractions are not exact.
     pub rounded: bool,
 }
 
@@ -90,9 +90,9 @@ impl Region {
             self.add_numbers(range);
         }
         for (low, high) in ranges(&set.times) {
-            let before = |cut: Cut<i64>| Some(Cut { at: cut.instant_behind()?, after: false });
+            let before = |cut: Cut<i64>| Some(Cut { at: cut.instant_above()?, after: false });
             let low = low.map(before);
-            // Behind the last instant there is none.
+            // No instant is above the last one.
             if let Some(None) = low {
                 continue;
             }
@@ -104,14 +104,14 @@ impl Region {
         self.texts = ranges(&set.texts).collect();
     }
 
-    /// Appends a range above all others, its ends moved where no integer notices.
+    /// Appends a range above all others, with rounded ends.
     fn add_numbers(&mut self, (low, high): Range<Number>) {
         let mut low = low.map(Cut::canonical);
         if let Some(Cut { at: Number::Int(below), after: true }) = low
             && let Some(next) = below.checked_add(1)
         {
             let next = Cut { at: Number::Int(next), after: false };
-            // A range without integers stays as it is.
+            // A range without integers is not rounded.
             if high.as_ref().is_none_or(|high| next < *high) {
                 low = Some(next);
                 self.rounded = true;
@@ -127,25 +127,25 @@ impl Region {
         if is_empty(&low, &high) {
             return;
         }
-        // Moved upwards, the end of the range before may have reached this one.
-        if let Some(earlier) = self.numbers.last_mut()
-            && let (Some(end), Some(start)) = (&earlier.1, &low)
+        // Rounding up may have moved the end of the previous range to the start of this one.
+        if let Some(previous) = self.numbers.last_mut()
+            && let (Some(end), Some(start)) = (&previous.1, &low)
             && start <= end
         {
-            earlier.1 = high.zip(earlier.1.take()).map(|(a, b)| a.max(b));
+            previous.1 = high.zip(previous.1.take()).map(|(a, b)| a.max(b));
             return;
         }
         self.numbers.push((low, high));
     }
 
-    /// How many ranges and single values there are.
+    /// Number of ranges and single values.
     pub fn parts(&self) -> usize {
         let bools = self.bools.iter().filter(|b| **b).count();
         bools + usize::from(self.other) + self.numbers.len() + self.times.len() + self.texts.len()
     }
 }
 
-/// Whether no value lies between two cuts: between neighbouring numbers, for one.
+/// Whether no value is between two cuts, such as between two adjacent numbers.
 fn is_empty<T: Ord>(low: &Option<Cut<T>>, high: &Option<Cut<T>>) -> bool {
     matches!((low, high), (Some(low), Some(high)) if low >= high)
 }

@@ -1,9 +1,9 @@
 //! The stabbing query: which of the stored intervals contain a point?
 //!
-//! One question, several structures, so that they can be tested and timed alike. [`StabbingScan`] looks at every
-//! interval: it is the oracle of the tests and the baseline of the benchmark.
+//! One trait for all structures, so that one suite tests them and one benchmark times them. [`StabbingScan`] tests every
+//! interval: it is the oracle of the suite and a competitor in the benchmark.
 
-/// Closed intervals `low..=high` with `low <= high`, each under a number of its own.
+/// A set of closed intervals `low..=high` with `low <= high`, each with a unique number.
 pub trait Stabbing {
     /// Stores the intervals, numbered from 0 in the order given.
     fn build(intervals: &[(i64, i64)]) -> Self
@@ -13,7 +13,7 @@ pub trait Stabbing {
     /// Appends the numbers of the intervals that contain the point, each once, in any order.
     fn stab(&self, point: i64, found: &mut Vec<u32>);
 
-    /// How many intervals contain the point.
+    /// Number of intervals that contain the point.
     fn count(&self, point: i64) -> usize;
 
     /// Bytes in use on the heap.
@@ -23,27 +23,29 @@ pub trait Stabbing {
     fn validate(&self) -> Result<(), String>;
 }
 
-/// A structure that can also change.
+/// A stabbing structure that supports updates.
 pub trait DynamicStabbing: Stabbing {
-    /// Stores an interval under a number that is free. Numbers need not be dense.
+    /// Stores an interval under an unused number. Numbers need not be dense.
     fn insert(&mut self, number: u32, interval: (i64, i64));
 
-    /// Forgets the interval of a number. Without this number, or with another interval there, nothing changes.
+    /// Removes the interval with this number. No effect if the number is unused or has another interval.
     fn remove(&mut self, number: u32, interval: (i64, i64));
 }
 
-/// The naive answer: look at every interval.
+/// The naive implementation: tests every interval.
 ///
-/// Invariant: `numbers` and `intervals` run in parallel, and no number stands there twice.
-/// Cost: time proportional to all intervals for every operation but insertion, 20 bytes an interval.
+/// Invariant: `numbers` and `intervals` are parallel arrays; numbers are distinct.
+/// Cost: insertion O(1), every other operation O(n); 20 bytes per interval.
 #[derive(Clone, Debug)]
 pub struct StabbingScan {
+    /// The number of each interval, in no order.
     numbers: Vec<u32>,
+    /// By position in `numbers`.
     intervals: Vec<(i64, i64)>,
 }
 
 impl StabbingScan {
-    fn found(&self, point: i64) -> impl Iterator<Item = u32> {
+    fn containing(&self, point: i64) -> impl Iterator<Item = u32> {
         let contains = move |&(low, high): &(i64, i64)| low <= point && point <= high;
         self.intervals.iter().zip(&self.numbers).filter(move |(i, _)| contains(i)).map(|(_, number)| *number)
     }
@@ -55,11 +57,11 @@ impl Stabbing for StabbingScan {
     }
 
     fn stab(&self, point: i64, found: &mut Vec<u32>) {
-        found.extend(self.found(point));
+        found.extend(self.containing(point));
     }
 
     fn count(&self, point: i64) -> usize {
-        self.found(point).count()
+        self.containing(point).count()
     }
 
     fn memory(&self) -> usize {
@@ -74,7 +76,7 @@ impl Stabbing for StabbingScan {
         let mut sorted = self.numbers.clone();
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(format!("stabbing scan: number {} is there twice", pair[0])),
+            Some(pair) => Err(format!("stabbing scan: number {} is stored twice", pair[0])),
             None => Ok(()),
         }
     }
@@ -87,10 +89,10 @@ impl DynamicStabbing for StabbingScan {
     }
 
     fn remove(&mut self, number: u32, interval: (i64, i64)) {
-        let place = self.numbers.iter().position(|other| *other == number);
-        if let Some(place) = place.filter(|&place| self.intervals[place] == interval) {
-            self.numbers.swap_remove(place);
-            self.intervals.swap_remove(place);
+        let position = self.numbers.iter().position(|other| *other == number);
+        if let Some(position) = position.filter(|&position| self.intervals[position] == interval) {
+            self.numbers.swap_remove(position);
+            self.intervals.swap_remove(position);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::engine::shared::predicates::Predicates;
 use crate::event::{Event, Slot};
 use crate::expr::{Over, Predicate, Test, TextPattern};
 use crate::schema::AttrId;
-use crate::space::{Dimension, LeafId, Leaves, Merge, Reach, Region, Split};
+use crate::space::{Dimension, LeafId, LeafMerge, LeafSplit, Leaves, Reach, Region};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ pub(super) struct Truths {
     absent: Vec<AttrId>,
     /// Predicates that splits have spread too far.
     pub crowded: Vec<NodeId>,
-    splits: Vec<Split>,
-    merges: Vec<Merge>,
+    splits: Vec<LeafSplit>,
+    merges: Vec<LeafMerge>,
     /// How many events were observed.
     observed: u32,
     max_spaces: usize,
@@ -266,7 +266,7 @@ impl Truths {
             let Some(Some(field)) = self.fields.get(cell.attribute.index()) else { continue };
             let value = event.resolve(cell.slot);
             let located = field.dimension.locate(value);
-            for leaf in [located.leaf, located.second] {
+            for leaf in [located.leaf, located.next_integer] {
                 if leaf == LeafId::NONE {
                     continue;
                 }

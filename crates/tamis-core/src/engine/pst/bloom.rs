@@ -42,7 +42,7 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
 use crate::schema::AttrId;
-use crate::space::{LeafId, Located};
+use crate::space::{LeafId, LeafLookup};
 
 /// See the module's head.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ struct BloomScratch {
     steps: HalfSteps,
     /// By attribute: the signature of the event's leaf.
     signs: Vec<Block>,
-    located: Vec<(AttrId, (Located, LeafId))>,
+    located: Vec<(AttrId, (LeafLookup, LeafId))>,
     found: Vec<Found>,
     seen: Seen,
 }
@@ -399,7 +399,8 @@ impl Engine for PstBloom {
                     signs[attribute.index()] = signature;
                 }
             }
-            for (leaf, exact) in [(located.leaf, located.exact), (located.second, false), (whole, true)] {
+            for (leaf, exact) in [(located.leaf, located.exact), (located.next_integer, false), (whole, true)]
+            {
                 if leaf != LeafId::NONE && !self.lists[leaf.index()].is_empty() {
                     found.push(Found::new(self.lists[leaf.index()], exact));
                 }

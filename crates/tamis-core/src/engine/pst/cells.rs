@@ -5,7 +5,7 @@ use super::record::{self, Records};
 use super::table::{Slot, Table};
 use crate::engine::shared::list_pool::{Block, Blocks};
 use crate::schema::AttrId;
-use crate::space::{LeafId, Split};
+use crate::space::{LeafId, LeafSplit};
 use rustc_hash::FxHashMap;
 
 /// More coordinates than this would make too many cells of any event.
@@ -132,7 +132,7 @@ impl Cells {
     }
 
     /// Copies the list of a leaf to the new part of it.
-    pub fn copy_single(&mut self, split: Split) -> Block {
+    pub fn copy_single(&mut self, split: LeafSplit) -> Block {
         let list = self.records.copy(self.singles[split.kept.index()]);
         self.singles[split.made.index()] = list;
         list

@@ -381,7 +381,7 @@ impl Engine for PstHash {
             steps.set(attribute, value);
             present.add(attribute);
             let Some((located, whole)) = self.base.spaces.locate(attribute, value) else { continue };
-            for (leaf, exact) in [(located.leaf, located.exact), (located.second, false)] {
+            for (leaf, exact) in [(located.leaf, located.exact), (located.next_integer, false)] {
                 if leaf != LeafId::NONE && self.uses[leaf.index()] > 0 {
                     coordinates.push(Coordinate { attribute, leaf, exact });
                     found.push(Found::new(self.cells.single(leaf), exact));

@@ -6,14 +6,14 @@ use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::event::Event;
 use crate::expr::Predicate;
 use crate::schema::AttrId;
-use crate::space::{Dimension, LeafId, Leaves, Located, Merge, Reach, Region, Split};
+use crate::space::{Dimension, LeafId, LeafLookup, LeafMerge, LeafSplit, Leaves, Reach, Region};
 use crate::value::Value;
 
 /// What happened to leaves while a predicate was placed or taken back; kept to be used again.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    pub splits: Vec<Split>,
-    pub merges: Vec<Merge>,
+    pub splits: Vec<LeafSplit>,
+    pub merges: Vec<LeafMerge>,
 }
 
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Spaces {
 
     /// The leaves of a value, and of the whole dimension.
     #[inline]
-    pub fn locate(&self, attribute: AttrId, value: Value<'_>) -> Option<(Located, LeafId)> {
+    pub fn locate(&self, attribute: AttrId, value: Value<'_>) -> Option<(LeafLookup, LeafId)> {
         let dimension = self.dimension(attribute)?;
         Some((dimension.locate(value), dimension.whole()))
     }

@@ -1,4 +1,3 @@
 //! Which predicates does a value satisfy?
 
-mod spaces;
-mod stabbing;
+mod dimension;

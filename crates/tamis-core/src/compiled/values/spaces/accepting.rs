@@ -42,7 +42,7 @@ impl SpacesView<'_> {
         let times = &self.times[scale.time_start as usize..][..scale.time_cuts as usize];
         for (low, high) in set.times.ranges() {
             let place =
-                |cut: &Cut<i64>| cut.instant_behind().map(|at| times.partition_point(|cut| *cut < at) as u32);
+                |cut: &Cut<i64>| cut.instant_above().map(|at| times.partition_point(|cut| *cut < at) as u32);
             let low = match low.map(place) {
                 None => 0,
                 // Behind the last instant there is none.

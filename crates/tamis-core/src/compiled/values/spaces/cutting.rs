@@ -65,7 +65,7 @@ impl Cuts {
         self.uses_times |= !set.times.is_empty();
         self.uses_texts |= !set.texts.is_empty();
         self.numbers.extend_from_slice(set.numbers.cuts());
-        self.times.extend(set.times.cuts().iter().filter_map(Cut::instant_behind));
+        self.times.extend(set.times.cuts().iter().filter_map(Cut::instant_above));
         self.texts.extend_from_slice(set.texts.cuts());
         self.ordered_texts |= !set.texts.is_points() && !set.texts.clone().complement().is_points();
     }

@@ -1,8 +1,8 @@
-//! What stands on the right of an operator: numbers, texts, times, patterns, networks.
+//! Literals: numbers, texts, times, patterns, networks.
 
 use super::{Parsed, Parser};
-use crate::expr::lexer::{Keyword, Kind, Token};
 use crate::expr::pattern::{PatternKind, TextPattern};
+use crate::expr::syntax::lexer::{Keyword, Token, TokenKind};
 use crate::number::Number;
 use crate::time;
 use crate::value::Literal;
@@ -12,33 +12,34 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 impl<'t> Parser<'t> {
+    /// A literal of any kind; `expected` describes it in error messages.
     pub(super) fn literal(&mut self, expected: &str) -> Parsed<Literal> {
         let token = self.token;
         let raw = self.lexer.raw(token);
         let literal = match token.kind {
-            Kind::Integer => match raw.parse() {
+            TokenKind::Integer => match raw.parse() {
                 Ok(value) => Literal::Number(Number::Int(value)),
                 Err(_) => return Err(self.unexpected("an integer of 64 bits, or a float such as 1e20")),
             },
-            Kind::Float => {
+            TokenKind::Float => {
                 match raw.parse().ok().filter(|x: &f64| x.is_finite()).and_then(Number::from_f64) {
                     Some(number) => Literal::Number(number),
                     None => return Err(self.unexpected("a number that fits a 64-bit float")),
                 }
             }
-            Kind::String { doubled } => Literal::Text(unquote(raw, doubled).into()),
-            Kind::Keyword(Keyword::True) => Literal::Bool(true),
-            Kind::Keyword(Keyword::False) => Literal::Bool(false),
-            Kind::Keyword(Keyword::Null) => {
+            TokenKind::String { doubled } => Literal::Text(unquote(raw, doubled).into()),
+            TokenKind::Keyword(Keyword::True) => Literal::Bool(true),
+            TokenKind::Keyword(Keyword::False) => Literal::Bool(false),
+            TokenKind::Keyword(Keyword::Null) => {
                 return Err(
                     self.unexpected(format!("{expected}; NULL is no value, write IS NULL or IS NOT NULL"))
                 );
             }
-            Kind::Word if self.is_instant(token) => {
+            TokenKind::Word if self.is_instant(token) => {
                 self.advance()?;
                 return self.instant(token);
             }
-            Kind::Word | Kind::QuotedName { .. } => {
+            TokenKind::Word | TokenKind::QuotedName { .. } => {
                 return Err(self.unexpected(format!(
                     "{expected}; attributes compare with literals, text stands in single quotes"
                 )));
@@ -49,7 +50,7 @@ impl<'t> Parser<'t> {
         Ok(literal)
     }
 
-    /// Whether a word begins a date or timestamp literal, if a text follows.
+    /// Whether a word begins a date or timestamp literal, provided that a text follows.
     pub(super) fn is_instant(&self, word: Token) -> bool {
         let raw = self.lexer.raw(word);
         raw.eq_ignore_ascii_case("date") || raw.eq_ignore_ascii_case("timestamp")
@@ -60,7 +61,7 @@ impl<'t> Parser<'t> {
         let is_date = self.lexer.raw(word).len() == "date".len();
         let form =
             if is_date { "a date such as '2026-11-15'" } else { "a timestamp such as '2026-11-15 10:00:00'" };
-        let Kind::String { doubled } = self.token.kind else {
+        let TokenKind::String { doubled } = self.token.kind else {
             return Err(self.unexpected(form));
         };
         let text = unquote(self.lexer.raw(self.token), doubled);
@@ -76,6 +77,7 @@ impl<'t> Parser<'t> {
         Ok(literal)
     }
 
+    /// A text, compiled as a pattern.
     pub(super) fn pattern(&mut self, kind: PatternKind) -> Parsed<Arc<TextPattern>> {
         let token = self.token;
         let source = self.string("a text in single quotes")?;
@@ -84,6 +86,7 @@ impl<'t> Parser<'t> {
             .map_err(|reason| self.lexer.error(token.start, self.lexer.describe(token), reason))
     }
 
+    /// A network, or an address as a network of one.
     pub(super) fn network(&mut self) -> Parsed<IpNet> {
         let token = self.token;
         let text = self.string("a network such as '10.0.0.0/8'")?;
@@ -96,8 +99,9 @@ impl<'t> Parser<'t> {
         Err(self.lexer.error(token.start, self.lexer.describe(token), expected))
     }
 
+    /// A text in single quotes, unquoted.
     pub(super) fn string(&mut self, expected: &str) -> Parsed<Cow<'t, str>> {
-        let Kind::String { doubled } = self.token.kind else {
+        let TokenKind::String { doubled } = self.token.kind else {
             return Err(self.unexpected(expected));
         };
         let raw = self.lexer.raw(self.token);
@@ -106,7 +110,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The text between quotes, with doubled quotes made single.
+/// The text between the quotes, with doubled quotes replaced by single ones.
 pub(super) fn unquote(raw: &str, doubled: bool) -> Cow<'_, str> {
     let inner = &raw[1..raw.len() - 1];
     if !doubled {

@@ -1,12 +1,12 @@
-//! Canonical text: parses back to the same expression.
+//! Canonical text: it parses back to the same expression.
 
 use super::ast::{Attribute, Condition, Expr, Op, Quantifier};
 use super::lexer::is_plain_name;
-use super::pattern::PatternKind;
+use crate::expr::pattern::PatternKind;
 use crate::value::Literal;
 use std::fmt::{self, Display, Formatter};
 
-/// How tightly an expression binds; a looser one inside a tighter one needs parentheses.
+/// Precedence of an expression; an operand of lower precedence needs parentheses.
 fn precedence(expr: &Expr) -> u8 {
     match expr {
         Expr::Or(_) => 1,
@@ -29,7 +29,7 @@ impl Display for Expr {
             }
             Expr::And(operands) => joined(operands, " AND ", own + 1, f),
             Expr::Or(operands) => joined(operands, " OR ", own + 1, f),
-            // XOR and XNOR share one precedence level, so one inside the other is always parenthesized.
+            // XOR and XNOR have the same precedence, so one inside the other is always parenthesized.
             Expr::Xor(operands) => joined(operands, " XOR ", own + 1, f),
             Expr::Xnor(operands) => joined(operands, " XNOR ", own + 1, f),
         }
@@ -61,8 +61,8 @@ impl Display for Attribute {
     }
 }
 
-/// An attribute name, quoted where it has to be.
-pub(super) struct Name<'a>(pub &'a str);
+/// An attribute name, quoted unless it is plain.
+struct Name<'a>(pub &'a str);
 
 impl Display for Name<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -1,37 +1,37 @@
-//! What an expression is made of: the operator, kind and literals of a predicate, the size of a disjunction.
+//! Properties of an operator: its name, its literals, the kind of value it tests.
 
-use super::ast::{Condition, Expr, Op};
-use super::pattern::PatternKind;
+use super::ast::{Condition, Op};
+use crate::expr::pattern::PatternKind;
 use crate::value::{Kind, Literal};
 use smol_str::SmolStr;
 
-/// What a predicate asks of a value.
+/// The kind of value that a predicate tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// A value of one kind.
-    Kind(Kind),
-    /// One of several kinds.
+pub enum OperandKind {
+    /// Values of one kind.
+    One(Kind),
+    /// Its literals are of several kinds.
     Mixed,
-    /// Only that there is one, or none.
+    /// Whether the value is present, of any kind.
     Presence,
 }
 
-impl Asked {
-    /// As people say it.
+impl OperandKind {
+    /// Its name in listings of predicates.
     pub fn name(self) -> &'static str {
         match self {
-            Asked::Kind(Kind::Bool) => "bool",
-            Asked::Kind(Kind::Number) => "number",
-            Asked::Kind(Kind::Text) => "text",
-            Asked::Kind(Kind::Time) => "time",
-            Asked::Mixed => "mixed",
-            Asked::Presence => "presence",
+            OperandKind::One(Kind::Bool) => "bool",
+            OperandKind::One(Kind::Number) => "number",
+            OperandKind::One(Kind::Text) => "text",
+            OperandKind::One(Kind::Time) => "time",
+            OperandKind::Mixed => "mixed",
+            OperandKind::Presence => "presence",
         }
     }
 }
 
 impl Op {
-    /// As in canonical text, NOT included; `TRUE` for an attribute by itself.
+    /// Its name in canonical text, NOT included; `TRUE` for an attribute by itself.
     pub fn name(&self) -> &'static str {
         match self {
             Op::Compare(comparison, _) => comparison.symbol(),
@@ -60,7 +60,7 @@ impl Op {
         }
     }
 
-    /// What it compares with, from left to right; patterns and networks are texts.
+    /// Its literals from left to right; patterns and networks as texts.
     pub fn literals(&self) -> Vec<Literal> {
         match self {
             Op::Compare(_, literal) => vec![literal.clone()],
@@ -74,57 +74,40 @@ impl Op {
         }
     }
 
-    /// What it asks of a value.
-    pub fn asked(&self) -> Asked {
+    /// The kind of value it tests: that of its literals.
+    pub fn operand_kind(&self) -> OperandKind {
         let alike = |first: &Literal, others: &[Literal]| {
             let kind = first.kind();
-            if others.iter().all(|other| other.kind() == kind) { Asked::Kind(kind) } else { Asked::Mixed }
+            if others.iter().all(|other| other.kind() == kind) {
+                OperandKind::One(kind)
+            } else {
+                OperandKind::Mixed
+            }
         };
         match self {
-            Op::Compare(_, literal) => Asked::Kind(literal.kind()),
+            Op::Compare(_, literal) => OperandKind::One(literal.kind()),
             Op::Between { low, high, .. } => alike(low, std::slice::from_ref(high)),
-            Op::In { literals, .. } => literals.split_first().map_or(Asked::Mixed, |(a, b)| alike(a, b)),
-            Op::Matches { .. } | Op::InCidr(_) => Asked::Kind(Kind::Text),
-            Op::IsTrue => Asked::Kind(Kind::Bool),
-            Op::IsNull { .. } => Asked::Presence,
+            Op::In { literals, .. } => {
+                literals.split_first().map_or(OperandKind::Mixed, |(a, b)| alike(a, b))
+            }
+            Op::Matches { .. } | Op::InCidr(_) => OperandKind::One(Kind::Text),
+            Op::IsTrue => OperandKind::One(Kind::Bool),
+            Op::IsNull { .. } => OperandKind::Presence,
         }
     }
 }
 
 impl Condition {
-    /// The canonical text, its weight aside.
+    /// The canonical text without the weight.
     pub fn text(&self) -> String {
         Condition { weight: 1.0, ..self.clone() }.to_string()
     }
 }
 
-impl Expr {
-    /// To how many conjunctions the expression expands if none is merged with another; infinity if they are too many
-    /// for a float.
-    pub fn conjunctions(&self) -> f64 {
-        self.conjunctions_of_both().0
-    }
-
-    /// Those of the expression and those of its negation.
-    fn conjunctions_of_both(&self) -> (f64, f64) {
-        let mut operands = self.children().iter().map(Expr::conjunctions_of_both);
-        let Some((size, negated)) = operands.next() else { return (1.0, 1.0) };
-        match self {
-            Expr::Not(_) => (negated, size),
-            Expr::And(_) => operands.fold((size, negated), |(s, n), (other, not)| (s * other, n + not)),
-            Expr::Or(_) => operands.fold((size, negated), |(s, n), (other, not)| (s + other, n * not)),
-            _ => operands.fold((size, negated), |(s, n), (other, not)| {
-                let (different, alike) = (s * not + n * other, s * other + n * not);
-                if matches!(self, Expr::Xor(_)) { (different, alike) } else { (alike, different) }
-            }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{Limits, parse};
     use super::*;
+    use crate::expr::{Limits, parse};
 
     fn conditions(text: &str) -> Vec<Condition> {
         let expr = parse(text, &Limits::default()).expect("an expression");
@@ -154,33 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn literals_of_one_kind_ask_for_that_kind() {
-        for (text, asked) in [
-            ("a = 1", Asked::Kind(Kind::Number)),
-            ("a BETWEEN DATE '2026-11-15' AND TIMESTAMP '2026-11-15 12:00:00'", Asked::Kind(Kind::Time)),
-            ("a BETWEEN 1 AND 'b'", Asked::Mixed),
-            ("a IN (1, 2.5)", Asked::Kind(Kind::Number)),
-            ("a IN (1, TRUE)", Asked::Mixed),
-            ("a LIKE 'b'", Asked::Kind(Kind::Text)),
-            ("a", Asked::Kind(Kind::Bool)),
-            ("a IS NULL", Asked::Presence),
+    fn literals_of_one_kind_test_that_kind() {
+        for (text, kind) in [
+            ("a = 1", OperandKind::One(Kind::Number)),
+            ("a BETWEEN DATE '2026-11-15' AND TIMESTAMP '2026-11-15 12:00:00'", OperandKind::One(Kind::Time)),
+            ("a BETWEEN 1 AND 'b'", OperandKind::Mixed),
+            ("a IN (1, 2.5)", OperandKind::One(Kind::Number)),
+            ("a IN (1, TRUE)", OperandKind::Mixed),
+            ("a LIKE 'b'", OperandKind::One(Kind::Text)),
+            ("a", OperandKind::One(Kind::Bool)),
+            ("a IS NULL", OperandKind::Presence),
         ] {
-            assert_eq!(conditions(text)[0].op.asked(), asked, "{text}");
-        }
-    }
-
-    #[test]
-    fn conjunctions_are_counted_before_any_is_merged() {
-        for (text, size) in [
-            ("TRUE", 1.0),
-            ("a", 1.0),
-            ("(a or b) and (c or d or e)", 6.0),
-            ("not (a and b)", 2.0),
-            ("a xor b xor c", 4.0),
-            ("not (a xnor (b or c))", 3.0),
-        ] {
-            let expr = parse(text, &Limits::default()).expect("an expression");
-            assert_eq!(expr.conjunctions(), size, "{text}");
+            assert_eq!(conditions(text)[0].op.operand_kind(), kind, "{text}");
         }
     }
 }

@@ -1,20 +1,21 @@
-//! The values for which one operator is TRUE, with a NOT around it or without.
+//! The values for which an operator, or its negation, is TRUE.
 
-use super::ast::{Comparison, Op};
-use super::normal::Test;
-use super::pattern::{Matcher, TextPattern};
-use super::set::{Cut, OrderedSet, ValueSet};
+use super::ordered_set::{Cut, OrderedSet};
+use super::predicate::Test;
+use super::value_set::ValueSet;
+use crate::expr::pattern::{Matcher, TextPattern};
+use crate::expr::syntax::{Comparison, Op};
 use crate::number::Number;
 use crate::value::Literal;
 use smol_str::SmolStr;
 
-/// What an operator accepts: a set that may still be folded away, or a finished test.
+/// What an operator accepts: a set, which may be empty or full, or a test, which is neither.
 pub(super) enum Accepted {
     Set(ValueSet),
     Test(Test),
 }
 
-/// The values for which an operator, or its negation, is TRUE.
+/// The values for which an operator (its negation, with `outer_not`) is TRUE.
 pub(super) fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted {
     if let Some(test) = plain_range(op, outer_not, closed_world) {
         return Accepted::Test(test);
@@ -64,8 +65,8 @@ pub(super) fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted
     Accepted::Set(set)
 }
 
-/// The most common predicates, without the detour over sets. Negated forms of a closed world accept a missing
-/// value too, so they are not among them.
+/// A fast path for the most frequent predicates, which builds no set. Not for negated ones in a closed world: these
+/// accept a missing value, too.
 fn plain_range(op: &Op, outer_not: bool, closed_world: bool) -> Option<Test> {
     let (low, high, negated) = match op {
         Op::Compare(Comparison::Equal, Literal::Text(text)) if !outer_not => {
@@ -103,7 +104,7 @@ fn negation(comparison: Comparison) -> Comparison {
     }
 }
 
-/// The strings of a pattern that is an equality or a prefix: one range.
+/// The strings that match, for a pattern that is an equality or a prefix: one range.
 fn as_range(pattern: &TextPattern) -> Option<OrderedSet<SmolStr>> {
     match pattern.matcher() {
         Matcher::Equals(whole) => Some(OrderedSet::points(vec![whole.clone()])),
@@ -116,12 +117,12 @@ fn as_range(pattern: &TextPattern) -> Option<OrderedSet<SmolStr>> {
     }
 }
 
-/// The first string behind all those that begin with `prefix`; `None` if they reach to the end of the order.
+/// The first string greater than all that begin with `prefix`; `None` if there is none.
 pub(super) fn after_prefix(prefix: &str) -> Option<SmolStr> {
     let mut chars: Vec<char> = prefix.chars().collect();
     while let Some(last) = chars.pop() {
         let next = match last {
-            // The code points between are surrogates, which no string holds.
+            // The code points in between are surrogates, which no string contains.
             '\u{D7FF}' => Some('\u{E000}'),
             last => char::from_u32(last as u32 + 1),
         };

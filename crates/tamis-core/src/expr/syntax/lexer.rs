@@ -4,22 +4,22 @@ use super::ast::Comparison;
 use crate::error::ParseError;
 use memchr::memchr;
 
-/// What a token is. Identifiers and strings keep their place in the text; see [`Lexer::name`], [`Lexer::string`].
+/// The kind of a token. Its text is [`Lexer::raw`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A word that is not a keyword.
     Word,
     /// A reserved word.
     Keyword(Keyword),
-    /// `"name"` or `` `name` ``; whether a doubled quote stands in it.
+    /// `"name"` or `` `name` ``; whether it contains a doubled quote.
     QuotedName {
         doubled: bool,
     },
-    /// `'text'`; whether a doubled quote stands in it.
+    /// `'text'`; whether it contains a doubled quote.
     String {
         doubled: bool,
     },
-    /// Digits only, with or without a minus sign.
+    /// Digits only, with or without a sign.
     Integer,
     /// With a point or an exponent.
     Float,
@@ -32,8 +32,8 @@ pub(super) enum Kind {
     End,
 }
 
-/// Words that cannot be attribute names unless quoted. `DATE`, `any`, `contains` and the like are ordinary words
-/// that mean something only before a string or a parenthesis.
+/// Words that are attribute names only if quoted. `DATE`, `any`, `contains` and the like are not among them: they
+/// have a meaning only before a string or a parenthesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
     And,
@@ -55,16 +55,19 @@ pub(super) enum Keyword {
 /// A token and the bytes it covers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: usize,
     pub end: usize,
 }
 
+/// Reads tokens from left to right.
 pub(super) struct Lexer<'t> {
     text: &'t str,
+    /// Byte offset of the next token, or of the white space before it.
     at: usize,
 }
 
+/// The keyword that a word is, in any case.
 pub(super) fn keyword(word: &str) -> Option<Keyword> {
     use Keyword::*;
     let is = |name: &str| word.eq_ignore_ascii_case(name);
@@ -87,7 +90,7 @@ pub(super) fn keyword(word: &str) -> Option<Keyword> {
     }
 }
 
-/// Whether a word may stand unquoted as (a part of) an attribute name.
+/// Whether a word needs no quotes as (a part of) an attribute name.
 pub(super) fn is_plain_name(word: &str) -> bool {
     let mut chars = word.chars();
     chars.next().is_some_and(starts_word) && chars.all(continues_word) && keyword(word).is_none()
@@ -106,7 +109,7 @@ impl<'t> Lexer<'t> {
         Lexer { text, at: 0 }
     }
 
-    /// The next token; at the end of the text, `End` forever.
+    /// The next token; from the end of the text on, `End`.
     pub fn next(&mut self) -> Result<Token, ParseError> {
         let bytes = self.text.as_bytes();
         while bytes.get(self.at).is_some_and(|b| b.is_ascii_whitespace()) {
@@ -114,41 +117,45 @@ impl<'t> Lexer<'t> {
         }
         let start = self.at;
         let Some(&first) = bytes.get(start) else {
-            return Ok(Token { kind: Kind::End, start, end: start });
+            return Ok(Token { kind: TokenKind::End, start, end: start });
         };
         let second = bytes.get(start + 1).copied();
         let (kind, length) = match (first, second) {
-            (b'(', _) => (Kind::Open, 1),
-            (b')', _) => (Kind::Close, 1),
-            (b',', _) => (Kind::Comma, 1),
-            (b'^', _) => (Kind::Caret, 1),
-            (b'=', Some(b'=')) => (Kind::Compare(Comparison::Equal), 2),
-            (b'=', _) => (Kind::Compare(Comparison::Equal), 1),
-            (b'!', Some(b'=')) => (Kind::Compare(Comparison::NotEqual), 2),
-            (b'!', _) => (Kind::Keyword(Keyword::Not), 1),
-            (b'<', Some(b'>')) => (Kind::Compare(Comparison::NotEqual), 2),
-            (b'<', Some(b'=')) => (Kind::Compare(Comparison::LessEqual), 2),
-            (b'<', _) => (Kind::Compare(Comparison::Less), 1),
-            (b'>', Some(b'=')) => (Kind::Compare(Comparison::GreaterEqual), 2),
-            (b'>', _) => (Kind::Compare(Comparison::Greater), 1),
-            (b'&', Some(b'&')) => (Kind::Keyword(Keyword::And), 2),
-            (b'|', Some(b'|')) => (Kind::Keyword(Keyword::Or), 2),
-            (b'\'', _) => return self.quoted(b'\'', "a closing '", |doubled| Kind::String { doubled }),
-            (b'"', _) => return self.quoted(b'"', "a closing \"", |doubled| Kind::QuotedName { doubled }),
-            (b'`', _) => return self.quoted(b'`', "a closing `", |doubled| Kind::QuotedName { doubled }),
+            (b'(', _) => (TokenKind::Open, 1),
+            (b')', _) => (TokenKind::Close, 1),
+            (b',', _) => (TokenKind::Comma, 1),
+            (b'^', _) => (TokenKind::Caret, 1),
+            (b'=', Some(b'=')) => (TokenKind::Compare(Comparison::Equal), 2),
+            (b'=', _) => (TokenKind::Compare(Comparison::Equal), 1),
+            (b'!', Some(b'=')) => (TokenKind::Compare(Comparison::NotEqual), 2),
+            (b'!', _) => (TokenKind::Keyword(Keyword::Not), 1),
+            (b'<', Some(b'>')) => (TokenKind::Compare(Comparison::NotEqual), 2),
+            (b'<', Some(b'=')) => (TokenKind::Compare(Comparison::LessEqual), 2),
+            (b'<', _) => (TokenKind::Compare(Comparison::Less), 1),
+            (b'>', Some(b'=')) => (TokenKind::Compare(Comparison::GreaterEqual), 2),
+            (b'>', _) => (TokenKind::Compare(Comparison::Greater), 1),
+            (b'&', Some(b'&')) => (TokenKind::Keyword(Keyword::And), 2),
+            (b'|', Some(b'|')) => (TokenKind::Keyword(Keyword::Or), 2),
+            (b'\'', _) => return self.quoted(b'\'', "a closing '", |doubled| TokenKind::String { doubled }),
+            (b'"', _) => {
+                return self.quoted(b'"', "a closing \"", |doubled| TokenKind::QuotedName { doubled });
+            }
+            (b'`', _) => {
+                return self.quoted(b'`', "a closing `", |doubled| TokenKind::QuotedName { doubled });
+            }
             (b'0'..=b'9', _) | (b'-' | b'+' | b'.', Some(b'0'..=b'9')) => self.number(),
             (b'-' | b'+', Some(b'.')) if bytes.get(start + 2).is_some_and(u8::is_ascii_digit) => {
                 self.number()
             }
-            (b'.', _) => (Kind::Dot, 1),
+            (b'.', _) => (TokenKind::Dot, 1),
             _ => match self.word() {
                 0 => {
                     let c = self.text[start..].chars().next().unwrap_or_default();
                     return Err(self.error(start, format!("{c:?}"), "a predicate, an operator or a literal"));
                 }
                 length => match keyword(&self.text[start..start + length]) {
-                    Some(keyword) => (Kind::Keyword(keyword), length),
-                    None => (Kind::Word, length),
+                    Some(keyword) => (TokenKind::Keyword(keyword), length),
+                    None => (TokenKind::Word, length),
                 },
             },
         };
@@ -156,7 +163,7 @@ impl<'t> Lexer<'t> {
         Ok(Token { kind, start, end: self.at })
     }
 
-    /// Bytes of the word at the current place; none if no word starts here.
+    /// Length in bytes of the word at the current offset; 0 if no word starts there.
     fn word(&self) -> usize {
         let rest = &self.text[self.at..];
         let ascii = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
@@ -170,32 +177,34 @@ impl<'t> Lexer<'t> {
         rest.find(|c| !continues_word(c)).unwrap_or(rest.len())
     }
 
-    fn number(&self) -> (Kind, usize) {
+    /// Kind and length in bytes of the number at the current offset.
+    fn number(&self) -> (TokenKind, usize) {
         let rest = &self.text.as_bytes()[self.at..];
         let digits = |from: usize| rest[from..].iter().take_while(|b| b.is_ascii_digit()).count();
         let mut length = usize::from(matches!(rest[0], b'-' | b'+'));
-        let mut kind = Kind::Integer;
+        let mut kind = TokenKind::Integer;
         length += digits(length);
         if rest.get(length) == Some(&b'.') && rest.get(length + 1).is_some_and(u8::is_ascii_digit) {
-            kind = Kind::Float;
+            kind = TokenKind::Float;
             length += 1 + digits(length + 1);
         }
         if matches!(rest.get(length), Some(b'e' | b'E')) {
             let sign = usize::from(matches!(rest.get(length + 1), Some(b'-' | b'+')));
             let exponent = digits(length + 1 + sign);
             if exponent > 0 {
-                kind = Kind::Float;
+                kind = TokenKind::Float;
                 length += 1 + sign + exponent;
             }
         }
         (kind, length)
     }
 
+    /// A token between quotes; a doubled quote inside does not end it.
     fn quoted(
         &mut self,
         quote: u8,
         expected: &str,
-        kind: impl Fn(bool) -> Kind,
+        kind: impl Fn(bool) -> TokenKind,
     ) -> Result<Token, ParseError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
@@ -216,15 +225,15 @@ impl<'t> Lexer<'t> {
         Ok(Token { kind: kind(doubled), start, end: from })
     }
 
-    /// The text of a token as it stands.
+    /// The text of a token, quotes included.
     pub fn raw(&self, token: Token) -> &'t str {
         &self.text[token.start..token.end]
     }
 
-    /// How an error message names a token.
+    /// The name of a token in error messages: at most 40 characters of it.
     pub fn describe(&self, token: Token) -> String {
         const SHOWN: usize = 40;
-        if token.kind == Kind::End {
+        if token.kind == TokenKind::End {
             return "the end of the text".into();
         }
         let raw = self.raw(token);
@@ -234,6 +243,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// An error at a byte offset.
     pub fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> ParseError {
         ParseError::at(self.text, at, found, expected)
     }

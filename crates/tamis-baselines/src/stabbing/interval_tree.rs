@@ -1,45 +1,50 @@
-//! Interval-Tree: a search tree by low end that knows the largest high end below each node.
+//! Interval-Tree: a search tree ordered by low end; each node stores the largest high end of its subtree.
 //!
 //! Source: Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms", section 14.3 (third edition). The PS-Tree
-//! paper compares itself with it in section 7.5.
+//! paper compares with it in section 7.5.
 //!
-//! Idea: one node for each interval, ordered by low end. A subtree whose largest high end lies before the point
-//! holds no answer and is skipped; at a node whose low end lies after the point, so is everything to the right.
+//! Idea: one node per interval, ordered by low end. A query skips a subtree whose largest high end is below the point,
+//! and the right subtree of a node whose low end is above the point.
 //!
-//! Invariants: keys (low, high, number) ascend from left to right; `max` is the largest high end of the node and all
-//! below; `height` is 1 more than that of the higher child, and the heights of two siblings differ by at most 1;
-//! every slot of `nodes` is reached from the root once or listed in `free` once.
+//! Invariants: keys (low, high, number) are in ascending order from left to right; `max` is the largest high end of the
+//! subtree; `height` is 1 more than that of the higher child, and the heights of two siblings differ by at most 1;
+//! every slot of `nodes` is either reachable from the root along one path or listed once in `free`.
 //!
 //! Cost, for n intervals of which k contain the point: O(log n) for an update, O(min(n, (k + 1) log n)) for a query,
-//! O(n log n) for building, 40 bytes an interval. Counting is no cheaper than enumerating: `max` tells that a subtree
-//! holds some answer, never how many. Memory of removed intervals is used again, but not given back.
+//! O(n log n) for building, 40 bytes per interval. Counting costs as much as enumerating: `max` says whether a subtree
+//! may contain an answer, not how many. Memory of removed intervals is reused, but not released.
 //!
-//! Where this leaves the book:
-//! - An AVL tree instead of a red-black tree: there are fewer cases, and the tree is flatter.
-//! - All intervals that contain the point are found, where the book searches for one that overlaps another interval.
+//! Deviations from the source:
+//! - An AVL tree instead of a red-black tree: fewer cases, lower height.
+//! - A query finds all intervals that contain a point; the book's finds one that overlaps an interval.
 //! - Equal low ends are ordered by high end and number, so that removal finds its node without a link to it.
-//! - `build` sorts and halves instead of inserting one by one. Nodes then lie in memory in the order of their keys.
+//! - `build` sorts and bisects instead of inserting one by one, so nodes are in memory in key order.
 //!
-//! Functions recurse over the height, which is at most 46 for as many intervals as there are numbers.
+//! Functions recurse once per level; the height is at most 46 for 2^32 intervals.
 
-use super::{DynamicStabbing, Stabbing};
 use std::cmp::Ordering;
+use tamis_core::space::{DynamicStabbing, Stabbing};
 
+/// No node.
 const NONE: u32 = u32::MAX;
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
 
+/// Low end, high end, number.
 type Key = (i64, i64, u32);
 
+/// An interval and its place in the tree.
 #[derive(Clone, Debug)]
 struct Node {
     low: i64,
     high: i64,
-    /// The largest high end here and below.
+    /// The largest high end of the subtree.
     max: i64,
-    /// Left and right, or `NONE`.
+    /// Slots of the left and the right child; `NONE` where there is none.
     children: [u32; 2],
+    /// The number of the interval.
     number: u32,
+    /// Levels of the subtree; 1 for a leaf.
     height: u8,
 }
 
@@ -56,9 +61,11 @@ impl Node {
 /// See the module's head.
 #[derive(Clone, Debug)]
 pub struct IntervalTree {
+    /// Nodes by slot; slots in `free` are stale.
     nodes: Vec<Node>,
+    /// The slot of the root; `NONE` if there are no intervals.
     root: u32,
-    /// Slots of `nodes` that removed intervals left.
+    /// Unused slots of `nodes`.
     free: Vec<u32>,
 }
 
@@ -87,23 +94,23 @@ impl Stabbing for IntervalTree {
     }
 
     fn validate(&self) -> Result<(), String> {
-        let mut seen = vec![false; self.nodes.len()];
-        let mut see = |slot: u32| match seen.get_mut(slot as usize) {
-            None => Err(format!("interval tree: slot {slot} is not there")),
+        let mut visited = vec![false; self.nodes.len()];
+        let mut visit = |slot: u32| match visited.get_mut(slot as usize) {
+            None => Err(format!("interval tree: slot {slot} does not exist")),
             Some(true) => Err(format!("interval tree: slot {slot} is used twice")),
-            Some(seen) => {
-                *seen = true;
+            Some(visited) => {
+                *visited = true;
                 Ok(())
             }
         };
-        self.free.iter().try_for_each(|slot| see(*slot))?;
-        // A stack rather than recursion: a broken tree may have any height.
+        self.free.iter().try_for_each(|slot| visit(*slot))?;
+        // An explicit stack: a broken tree may have any height.
         let mut open: Vec<(u32, Option<Key>, Option<Key>)> = vec![(self.root, None, None)];
         while let Some((at, after, before)) = open.pop() {
             if at == NONE {
                 continue;
             }
-            see(at)?;
+            visit(at)?;
             let node = &self.nodes[at as usize];
             let key = node.key();
             if after.is_some_and(|after| key <= after) || before.is_some_and(|before| before <= key) {
@@ -113,20 +120,20 @@ impl Stabbing for IntervalTree {
             let height = |side: usize| below(side).map_or(0, |child| child.height);
             let (left, right) = (height(LEFT), height(RIGHT));
             if left.abs_diff(right) > 1 {
-                return Err(format!("interval tree: {key:?} has heights {left} and {right} below"));
+                return Err(format!("interval tree: {key:?} has children of heights {left} and {right}"));
             }
             if node.height != 1 + left.max(right) {
-                return Err(format!("interval tree: {key:?} says its height is {}", node.height));
+                return Err(format!("interval tree: {key:?} stores height {}", node.height));
             }
             let max = [LEFT, RIGHT].into_iter().filter_map(|side| below(side).map(|child| child.max)).max();
             if node.max != max.map_or(node.high, |max| max.max(node.high)) {
-                return Err(format!("interval tree: {key:?} says {} is the largest high end", node.max));
+                return Err(format!("interval tree: {key:?} stores {} as the largest high end", node.max));
             }
             open.push((node.children[LEFT], after, Some(key)));
             open.push((node.children[RIGHT], Some(key), before));
         }
-        match seen.iter().position(|seen| !seen) {
-            Some(slot) => Err(format!("interval tree: nothing leads to slot {slot}")),
+        match visited.iter().position(|visited| !visited) {
+            Some(slot) => Err(format!("interval tree: slot {slot} is neither reachable nor free")),
             None => Ok(()),
         }
     }
@@ -154,7 +161,7 @@ impl DynamicStabbing for IntervalTree {
 }
 
 impl IntervalTree {
-    /// Calls `found` for every interval at and below a node that contains the point.
+    /// Calls `found` for every interval of a subtree that contains the point.
     fn visit(&self, mut at: u32, point: i64, found: &mut impl FnMut(u32)) {
         while at != NONE {
             let node = &self.nodes[at as usize];
@@ -173,7 +180,7 @@ impl IntervalTree {
         }
     }
 
-    /// Makes a tree of the nodes in these slots, which are sorted, and returns its root.
+    /// Links the nodes in these slots, sorted by key, to a balanced tree; returns its root.
     fn link(&mut self, from: usize, to: usize) -> u32 {
         if from == to {
             return NONE;
@@ -184,8 +191,8 @@ impl IntervalTree {
         middle as u32
     }
 
-    /// Puts a new node below `at`. Like the functions that follow, takes the root of a subtree, changes the subtree
-    /// and returns the root it has then.
+    /// Inserts a new node into the subtree of `at`. As the functions that follow, returns the root of the changed
+    /// subtree.
     fn insert_below(&mut self, at: u32, new: u32) -> u32 {
         if at == NONE {
             return new;
@@ -196,6 +203,7 @@ impl IntervalTree {
         self.balance(at)
     }
 
+    /// Removes the node with this key from the subtree of `at`, if it is there.
     fn remove_below(&mut self, at: u32, key: Key) -> u32 {
         if at == NONE {
             return NONE;
@@ -217,7 +225,7 @@ impl IntervalTree {
         self.balance(at)
     }
 
-    /// Takes out the leftmost node, and returns it too.
+    /// Removes the leftmost node of a subtree; returns it and the root of the rest.
     fn take_first(&mut self, at: u32) -> (u32, u32) {
         let [left, right] = self.nodes[at as usize].children;
         if left == NONE {
@@ -228,13 +236,13 @@ impl IntervalTree {
         (first, self.balance(at))
     }
 
-    /// Makes the invariants hold again after one child gained or lost a level.
+    /// Restores the invariants after one child gained or lost a level.
     fn balance(&mut self, at: u32) -> u32 {
         for side in [LEFT, RIGHT] {
             let children = self.nodes[at as usize].children;
             let (high, low) = (children[side], children[1 - side]);
             if self.height(high) > self.height(low) + 1 {
-                // What lies between the two keys changes sides in the rotation, so it must not be the higher part.
+                // The rotation moves the inner grandchild to the other side, so it must not be the higher one.
                 let [outer, inner] = [side, 1 - side].map(|side| self.nodes[high as usize].children[side]);
                 if self.height(inner) > self.height(outer) {
                     self.nodes[at as usize].children[side] = self.rotate(high, 1 - side);
@@ -246,7 +254,7 @@ impl IntervalTree {
         at
     }
 
-    /// The child on this side takes the place of its parent.
+    /// Rotates: the child on this side becomes the parent of `at`.
     fn rotate(&mut self, at: u32, side: usize) -> u32 {
         let up = self.nodes[at as usize].children[side];
         self.nodes[at as usize].children[side] = self.nodes[up as usize].children[1 - side];
@@ -256,7 +264,7 @@ impl IntervalTree {
         up
     }
 
-    /// Computes anew what a node says about those below it.
+    /// Recomputes `height` and `max` of a node from its children.
     fn refresh(&mut self, at: u32) {
         let Node { high, children, .. } = self.nodes[at as usize];
         let (mut height, mut max) = (0, high);

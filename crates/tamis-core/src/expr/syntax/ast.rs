@@ -1,6 +1,6 @@
-//! What the user wrote, as a tree.
+//! The syntax tree: what the user wrote.
 
-use super::pattern::TextPattern;
+use crate::expr::pattern::TextPattern;
 use crate::value::Literal;
 use ipnet::IpNet;
 use smol_str::SmolStr;
@@ -20,24 +20,24 @@ pub enum Expr {
     And(Vec<Expr>),
     /// `e OR e ...`, two or more, none of them an `Or`.
     Or(Vec<Expr>),
-    /// `e XOR e ...`, from left to right, none of them an `Xor`.
+    /// `e XOR e ...`, two or more, evaluated from left to right, none of them an `Xor`.
     Xor(Vec<Expr>),
-    /// `e XNOR e ...`, from left to right, none of them an `Xnor`.
+    /// `e XNOR e ...`, two or more, evaluated from left to right, none of them an `Xnor`.
     Xnor(Vec<Expr>),
 }
 
-/// A predicate as written: an attribute, an operator, a weight for scores.
+/// A predicate as written: an attribute, an operator, a weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The attribute it looks at.
+    /// The attribute it tests.
     pub attribute: Attribute,
-    /// What it asks of the value.
+    /// The operator with its literals.
     pub op: Op,
-    /// Counts in the score when the predicate is satisfied; finite and >= 0.
+    /// Added to the score if the predicate is satisfied; finite and >= 0, 1 by default.
     pub weight: f64,
 }
 
-/// An attribute, perhaps quantified over the elements of its list.
+/// An attribute, optionally quantified over the elements of its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Dotted path: `user.age`.
@@ -85,7 +85,7 @@ pub enum Op {
     Matches {
         /// `NOT LIKE` and the like.
         negated: bool,
-        /// What the string is matched with.
+        /// The compiled pattern.
         pattern: Arc<TextPattern>,
     },
     /// `in_cidr(attr, '10.0.0.0/8', ...)`.
@@ -124,7 +124,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison with its sides exchanged: `3 < a` is `a > 3`.
+    /// The comparison with its sides swapped: `3 < a` is `a > 3`.
     pub fn flipped(self) -> Comparison {
         match self {
             Comparison::Less => Comparison::Greater,
@@ -135,7 +135,7 @@ impl Comparison {
         }
     }
 
-    /// As written in canonical text.
+    /// The symbol in canonical text.
     pub fn symbol(self) -> &'static str {
         match self {
             Comparison::Equal => "=",
@@ -148,12 +148,12 @@ impl Comparison {
     }
 }
 
-/// The four connectives that join two or more expressions.
+/// The four connectives of two or more operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connective {
     /// All are true.
     And,
-    /// Exactly as written, from left to right.
+    /// An odd number is true, evaluated from left to right.
     Xor,
     /// The negation of XOR, from left to right.
     Xnor,
@@ -162,7 +162,7 @@ pub enum Connective {
 }
 
 impl Expr {
-    /// Joins expressions, splicing in operands of the same connective: all four are associative.
+    /// Connects expressions; operands of the same connective are flattened into it, because all four are associative.
     pub fn join(connective: Connective, mut operands: Vec<Expr>) -> Expr {
         if operands.len() == 1 {
             return operands.swap_remove(0);
@@ -218,7 +218,7 @@ impl Expr {
         1 + self.children().iter().map(Expr::depth).max().unwrap_or(0)
     }
 
-    /// Calls `visit` for every predicate from left to right, with whether an odd number of NOTs stands around it.
+    /// Visits every predicate from left to right, with whether an odd number of NOTs encloses it.
     pub fn for_each_condition<'a>(&'a self, negated: bool, visit: &mut impl FnMut(&'a Condition, bool)) {
         match self {
             Expr::Condition(condition) => visit(condition, negated),

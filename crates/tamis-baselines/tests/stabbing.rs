@@ -1,12 +1,13 @@
-//! The one suite of all stabbing structures: each gives the answers of the scan, on intervals of every shape and, if
-//! it can change, after every step of random histories.
+//! The one suite of all stabbing structures, those of tamis-core and of this crate: each returns the answers of the
+//! scan, on intervals of every shape and, if it supports updates, after every step of random histories.
 
+use tamis_baselines::stabbing::{IntervalTree, SegmentTree};
 use tamis_conformance::seeded::{Draw, seed};
-use tamis_core::space::{DynamicStabbing, IntervalTree, PsStabbing, SegmentTree, Stabbing, StabbingScan};
+use tamis_core::space::{DynamicStabbing, PsStabbing, Stabbing, StabbingScan};
 
 type Interval = (i64, i64);
 
-/// Writes the tests of a structure into a module: for one that is built once, or for one that can change, too.
+/// The tests of a structure, in a module of its own; those of updates for `dynamic` structures only.
 macro_rules! suite {
     (static $name:ident $structure:ident) => {
         suite!($name $structure: answers_by_hand every_shape);
@@ -29,21 +30,21 @@ suite!(dynamic interval_tree IntervalTree);
 suite!(static segment_tree SegmentTree);
 suite!(dynamic ps_tree PsStabbing);
 
-/// How the intervals of a set lie to one another.
+/// How the intervals of a set relate to one another.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Points,
     Nested,
     Equal,
     Disjoint,
-    /// Each begins right after the one before.
+    /// Each begins right after the end of its predecessor.
     Adjacent,
-    /// Few ends, so that most are shared.
-    Crowded,
+    /// Few different ends, so that most are shared.
+    SharedEnds,
     Negative,
-    /// Ends at and beside the smallest and the largest value.
+    /// Ends at and next to the smallest and the largest value.
     Extreme,
-    /// Anything.
+    /// Any two ends.
     Wide,
     Mixed,
 }
@@ -54,7 +55,7 @@ const SHAPES: [Shape; 10] = [
     Shape::Equal,
     Shape::Disjoint,
     Shape::Adjacent,
-    Shape::Crowded,
+    Shape::SharedEnds,
     Shape::Negative,
     Shape::Extreme,
     Shape::Wide,
@@ -70,7 +71,7 @@ impl Shape {
             Shape::Equal => (-3, 4 + below(20) / 19),
             Shape::Disjoint => (10 * n, 10 * n + below(9)),
             Shape::Adjacent => (10 * n, 10 * n + 9),
-            Shape::Crowded => (below(9), below(9)),
+            Shape::SharedEnds => (below(9), below(9)),
             Shape::Negative => (-below(1000) - 1, -below(1000) - 1),
             Shape::Extreme => (extreme(draw), extreme(draw)),
             Shape::Wide => {
@@ -88,11 +89,11 @@ impl Shape {
 }
 
 fn extreme(draw: &mut Draw) -> i64 {
-    let near = draw.below(3) as i64;
-    [i64::MIN + near, i64::MAX - near, near - 1][draw.below(3)]
+    let distance = draw.below(3) as i64;
+    [i64::MIN + distance, i64::MAX - distance, distance - 1][draw.below(3)]
 }
 
-/// Where an answer can change, and a few values from anywhere.
+/// All points where an answer can change, and 20 random ones.
 fn points(intervals: &[Interval], draw: &mut Draw) -> Vec<i64> {
     let mut points = vec![i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX];
     for &(low, high) in intervals {
@@ -104,12 +105,12 @@ fn points(intervals: &[Interval], draw: &mut Draw) -> Vec<i64> {
     points
 }
 
-/// Compares all answers with those of a scan; returns how many intervals were found.
+/// Compares all answers with those of a scan; returns the number of intervals found.
 fn compare<S: Stabbing>(structure: &S, scan: &StabbingScan, points: &[i64], context: &str) -> usize {
     structure.validate().unwrap_or_else(|broken| unreachable!("{context}: {broken}"));
     let (mut found, mut expected, mut matches) = (Vec::new(), Vec::new(), 0);
     for &point in points {
-        // What is there stays there.
+        // `stab` appends: what is in the buffer stays.
         found.clear();
         found.push(u32::MAX);
         expected.clear();
@@ -154,7 +155,7 @@ fn every_shape<S: Stabbing>() {
     let mut draw = Draw::new(seed);
     for shape in SHAPES {
         let mut matches = 0;
-        // All small sizes, as trees of few nodes have few forms; then some that make trees of several levels.
+        // All sizes below 20 cover the few forms of small trees; the larger ones make trees of several levels.
         for size in (0..20).chain([31, 32, 33, 64, 100, 300]) {
             let intervals = shape.intervals(size, &mut draw);
             let points = points(&intervals, &mut draw);
@@ -166,7 +167,7 @@ fn every_shape<S: Stabbing>() {
     }
 }
 
-/// Inserts and removes, with the numbers of removed intervals used again; grows and shrinks by turns.
+/// Inserts and removes; numbers of removed intervals are reused; the set grows and shrinks in turns.
 fn random_histories<S: DynamicStabbing>() {
     let seed = seed();
     let mut draw = Draw::new(seed);
@@ -197,8 +198,8 @@ fn random_histories<S: DynamicStabbing>() {
                 free.push(number);
                 removals += 1;
             }
-            let held: Vec<Interval> = live.iter().map(|(_, interval)| *interval).collect();
-            let points = points(&held, &mut draw);
+            let stored: Vec<Interval> = live.iter().map(|(_, interval)| *interval).collect();
+            let points = points(&stored, &mut draw);
             compare(&structure, &scan, &points, &format!("TAMIS_SEED={seed}, {shape:?}, step {step}"));
         }
     }
@@ -208,7 +209,7 @@ fn random_histories<S: DynamicStabbing>() {
     );
 }
 
-/// The orders that leave a search tree a list unless it is balanced.
+/// Orders that turn an unbalanced search tree into a list.
 fn ordered_histories<S: DynamicStabbing>() {
     const COUNT: u32 = 3_000;
     let interval = |n: u32| (i64::from(n), i64::from(n) + 3);

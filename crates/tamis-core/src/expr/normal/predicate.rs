@@ -1,12 +1,10 @@
-//! What engines see: AND and OR over positive predicates, as a small graph.
-//!
-//! There is no NOT, and no third truth value either: a predicate is TRUE or it is not, and since AND and OR are
-//! monotone, the root is TRUE exactly if the three-valued evaluation of what the user wrote is.
+//! Normalized predicates: an attribute and the values it accepts.
 
-use super::eval::in_networks;
-use super::pattern::TextPattern;
-use super::set::{Cut, OrderedSet, ValueSet};
+use super::ordered_set::{Cut, OrderedSet, highest_number, highest_time, lowest_number, lowest_time};
+use super::value_set::ValueSet;
 use crate::event::{Event, Slot};
+use crate::expr::evaluation::in_networks;
+use crate::expr::pattern::TextPattern;
 use crate::number::Number;
 use crate::schema::AttrId;
 use crate::value::{Kind, Value};
@@ -14,116 +12,7 @@ use ipnet::IpNet;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-/// A node's place in [`Normal`].
-pub type NodeId = u32;
-
-/// What an expression comes down to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Root {
-    /// A contradiction.
-    #[default]
-    Never,
-    /// A tautology: every event matches.
-    Always,
-    /// Decided by this node.
-    Node(NodeId),
-}
-
-/// A node of the graph. Children come before parents; a node may have several parents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Node {
-    /// A predicate, by its place in [`Normal::predicates`].
-    Leaf(u32),
-    /// All children hold. At least two.
-    And {
-        /// Place of the first child in the list of children.
-        start: u32,
-        /// Number of children.
-        len: u32,
-    },
-    /// Some child holds. At least two.
-    Or {
-        /// Place of the first child in the list of children.
-        start: u32,
-        /// Number of children.
-        len: u32,
-    },
-}
-
-/// A normalized expression.
-#[derive(Clone, Debug, Default)]
-pub struct Normal {
-    pub(super) predicates: Vec<Predicate>,
-    pub(super) nodes: Vec<Node>,
-    pub(super) children: Vec<NodeId>,
-    pub(super) root: Root,
-}
-
-impl Normal {
-    /// What decides the expression.
-    pub fn root(&self) -> Root {
-        self.root
-    }
-
-    /// All nodes, children before parents; every one is reachable from the root.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
-    /// The predicates of the leaves.
-    pub fn predicates(&self) -> &[Predicate] {
-        &self.predicates
-    }
-
-    /// The children of a node; none for a leaf.
-    pub fn children(&self, node: Node) -> &[NodeId] {
-        match node {
-            Node::Leaf(_) => &[],
-            Node::And { start, len } | Node::Or { start, len } => {
-                &self.children[start as usize..start as usize + len as usize]
-            }
-        }
-    }
-}
-
-/// Evaluation of one expression by itself, for those that are not in an engine.
-impl Normal {
-    /// Whether the event satisfies it. `memo` is a buffer, reused from call to call.
-    pub fn holds(&self, event: &Event<'_>, memo: &mut Vec<Option<bool>>) -> bool {
-        memo.clear();
-        memo.resize(self.nodes.len(), None);
-        match self.root {
-            Root::Never => false,
-            Root::Always => true,
-            Root::Node(root) => self.node_holds(root, event, memo),
-        }
-    }
-
-    /// A node with several parents is evaluated once: without that, nested XORs would take exponential time.
-    fn node_holds(&self, id: NodeId, event: &Event<'_>, memo: &mut [Option<bool>]) -> bool {
-        if let Some(known) = memo[id as usize] {
-            return known;
-        }
-        let node = self.nodes[id as usize];
-        let holds = match node {
-            Node::Leaf(predicate) => self.predicates[predicate as usize].holds(event),
-            Node::And { .. } => self.children(node).iter().all(|child| self.node_holds(*child, event, memo)),
-            Node::Or { .. } => self.children(node).iter().any(|child| self.node_holds(*child, event, memo)),
-        };
-        memo[id as usize] = Some(holds);
-        holds
-    }
-
-    /// Bytes in use, near enough.
-    pub fn memory(&self) -> usize {
-        self.predicates.iter().map(Predicate::heap).sum::<usize>()
-            + self.predicates.capacity() * size_of::<Predicate>()
-            + self.nodes.capacity() * size_of::<Node>()
-            + self.children.capacity() * size_of::<NodeId>()
-    }
-}
-
-/// What of an attribute's value a predicate looks at.
+/// Which part of an attribute's value a predicate tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Over {
     /// The value itself.
@@ -137,26 +26,26 @@ pub enum Over {
 /// A positive predicate: TRUE for the values its test accepts, not TRUE for all others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Predicate {
-    /// The attribute it looks at.
+    /// The attribute it tests.
     pub attribute: AttrId,
-    /// What of the value.
+    /// Which part of the value.
     pub over: Over,
-    /// What is accepted.
+    /// The accepted values.
     pub test: Test,
 }
 
-/// The accepted values. The first four are the common shapes of a set, kept inline.
+/// The accepted values. The first four are the most frequent sets, stored inline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Test {
-    /// One range of numbers, both ends included. Open bounds became their neighbours, which is exact because
-    /// event values are representable numbers too.
+    /// One range of numbers, both ends included. An excluded bound is stored as the adjacent number, which is exact
+    /// because values of events are representable numbers too.
     Number {
         /// Lowest accepted.
         low: Number,
         /// Highest accepted.
         high: Number,
     },
-    /// All numbers but one range, whose ends belong to it: `!=` and `NOT BETWEEN`.
+    /// All numbers outside `low..=high`: `!=` and `NOT BETWEEN`.
     Outside {
         /// Numbers below are accepted.
         low: Number,
@@ -176,11 +65,11 @@ pub enum Test {
     Set(Box<ValueSet>),
     /// Strings a pattern matches, or does not match.
     Pattern {
-        /// The pattern; never one that is a range of strings.
+        /// The pattern; an equality or a prefix is a set of strings instead.
         pattern: Arc<TextPattern>,
         /// Accepts the strings that do not match.
         negated: bool,
-        /// Accepts a missing value too (closed world).
+        /// Accepts a missing value, too (closed world).
         or_missing: bool,
     },
     /// Addresses inside the networks, or outside.
@@ -189,7 +78,7 @@ pub enum Test {
         networks: Arc<[IpNet]>,
         /// Accepts the addresses outside all of them.
         negated: bool,
-        /// Accepts a missing value too (closed world).
+        /// Accepts a missing value, too (closed world).
         or_missing: bool,
     },
 }
@@ -216,7 +105,7 @@ impl Predicate {
         self.over == Over::Value && self.test.accepts_missing()
     }
 
-    /// Bytes on the heap, near enough.
+    /// Approximate bytes on the heap.
     pub fn heap(&self) -> usize {
         match &self.test {
             Test::Text(text) if text.is_heap_allocated() => text.len(),
@@ -229,7 +118,7 @@ impl Predicate {
 }
 
 impl Test {
-    /// Whether a slot of the event is accepted; the common comparisons need no look at the text.
+    /// Whether a slot of the event is accepted. The most frequent comparisons do not resolve the slot to a value.
     #[inline]
     pub fn accepts(&self, slot: Slot, event: &Event<'_>) -> bool {
         match (self, slot) {
@@ -252,7 +141,7 @@ impl Test {
             (Test::Outside { low, high }, Value::Int(i)) => !(*low..=*high).contains(&Number::Int(i)),
             (Test::Outside { low, high }, Value::Float(f)) => !(*low..=*high).contains(&Number::Float(f)),
             (Test::Time { low, high }, Value::Time(t)) => (*low..=*high).contains(&t),
-            (Test::Text(wanted), Value::Text(text)) => wanted == text,
+            (Test::Text(accepted), Value::Text(text)) => accepted == text,
             (Test::Set(set), value) => set.contains(value),
             (Test::Pattern { pattern, negated, .. }, Value::Text(text)) => pattern.matches(text) != *negated,
             (Test::Cidr { networks, negated, .. }, Value::Text(text)) => {
@@ -285,7 +174,7 @@ impl Test {
     }
 }
 
-/// The values from `low` to `high`; bounds at the ends of the domain are no cuts.
+/// The values from `low` to `high`; an end of the domain needs no cut.
 fn inclusive<T: Ord + Clone>(low: T, high: T, min: T, max: T) -> OrderedSet<T> {
     let low = (low != min).then_some(Cut { at: low, after: false });
     let high = (high != max).then_some(Cut { at: high, after: true });
@@ -293,7 +182,7 @@ fn inclusive<T: Ord + Clone>(low: T, high: T, min: T, max: T) -> OrderedSet<T> {
 }
 
 impl From<ValueSet> for Test {
-    /// The most compact form of a set that is neither empty nor everything.
+    /// The most compact form of a set that is neither empty nor full.
     fn from(set: ValueSet) -> Test {
         match set.only_kind() {
             Some(Kind::Number) => match first_two(set.numbers.ranges()) {
@@ -321,26 +210,6 @@ impl From<ValueSet> for Test {
         }
         Test::Set(Box::new(set))
     }
-}
-
-/// The first number behind a cut.
-pub(super) fn lowest_number(cut: Option<&Cut<Number>>) -> Number {
-    cut.map_or(Number::MIN, |cut| if cut.after { cut.at.next_up() } else { cut.at })
-}
-
-/// The last number before a cut.
-pub(super) fn highest_number(cut: Option<&Cut<Number>>) -> Number {
-    cut.map_or(Number::MAX, |cut| if cut.after { cut.at } else { cut.at.next_down() })
-}
-
-/// The first instant behind a cut.
-pub(super) fn lowest_time(cut: Option<&Cut<i64>>) -> i64 {
-    cut.map_or(i64::MIN, |cut| cut.at.saturating_add(i64::from(cut.after)))
-}
-
-/// The last instant before a cut.
-pub(super) fn highest_time(cut: Option<&Cut<i64>>) -> i64 {
-    cut.map_or(i64::MAX, |cut| cut.at.saturating_sub(i64::from(!cut.after)))
 }
 
 fn first_two<T>(mut items: impl Iterator<Item = T>) -> (Option<T>, Option<T>) {

@@ -1,4 +1,5 @@
-//! A dimension under random predicates that come and go: a value finds the predicates it satisfies by its space alone.
+//! A dimension under random insertions and removals of predicates: the leaf of a value is covered by exactly the
+//! predicates that the value satisfies.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -9,7 +10,7 @@ use tamis_core::expr::{Expr, Missing, Normalizer, Predicate, Root};
 use tamis_core::space::{Dimension, LeafId, Leaves, Reach, Region};
 use tamis_core::{Schema, Value};
 
-/// A predicate whose values are known, whatever attribute it was drawn for.
+/// A random predicate that accepts a region.
 fn region(draw: &mut Draw) -> (Predicate, Region) {
     loop {
         let (mut schema, mut normalizer) = (Schema::default(), Normalizer::default());
@@ -40,11 +41,13 @@ fn value() -> impl Strategy<Value = Value<'static>> {
     ]
 }
 
+/// A dimension, and lists per leaf as an engine would keep them.
 struct Model {
     leaves: Leaves,
     dimension: Dimension,
+    /// By number: the placed predicates.
     placed: Vec<(Predicate, Region)>,
-    /// By leaf: what an engine would keep there, the numbers of the predicates that cover it.
+    /// By leaf: the numbers of the predicates that cover it.
     lists: Vec<BTreeSet<usize>>,
 }
 
@@ -80,8 +83,11 @@ impl Model {
             *self.list(split.made) = copy;
         }
         let cover = self.cover(&region);
-        assert!(cover.len() <= hull + splits.len() + region.parts(), "the hull covers the region");
-        assert_eq!(cover.iter().collect::<HashSet<_>>().len(), cover.len(), "each leaf once");
+        assert!(
+            cover.len() <= hull + splits.len() + region.parts(),
+            "the region covers no leaf outside its hull"
+        );
+        assert_eq!(cover.iter().collect::<HashSet<_>>().len(), cover.len(), "each leaf is visited once");
         let number = self.placed.len();
         cover.into_iter().for_each(|leaf| assert!(self.list(leaf).insert(number)));
         self.placed.push((predicate, region));
@@ -108,20 +114,20 @@ impl Model {
 
     fn check(&mut self, values: &[Value<'_>]) {
         let mut all = Vec::new();
-        self.dimension.validate(&self.leaves, &mut all).expect("a sound dimension");
+        self.dimension.validate(&self.leaves, &mut all).expect("a valid dimension");
         assert_eq!(
             all.iter().collect::<HashSet<_>>().len(),
             self.leaves.count(),
-            "leaves are in one place each"
+            "every leaf belongs to one tree"
         );
         for leaf in all {
             let covering = self.list(leaf).len();
             assert_eq!(self.leaves.predicates(leaf) as usize, covering, "the counter of {leaf:?}");
         }
         for value in values {
-            let located = self.dimension.locate(*value);
+            let found = self.dimension.locate(*value);
             let mut listed = BTreeSet::new();
-            for leaf in [located.leaf, located.second] {
+            for leaf in [found.leaf, found.next_integer] {
                 if leaf != LeafId::NONE {
                     listed.extend(self.list(leaf).iter().copied());
                 }
@@ -129,18 +135,18 @@ impl Model {
             let satisfied: BTreeSet<usize> = (0..self.placed.len())
                 .filter(|number| self.placed[*number].0.test.accepts_value(*value))
                 .collect();
-            if located.exact {
+            if found.exact {
                 assert_eq!(listed, satisfied, "{value:?} in {:?}", self.placed);
             } else {
                 assert!(listed.is_superset(&satisfied), "{value:?} in {:?}", self.placed);
-                assert!(matches!(value, Value::Float(_)), "only fractions are checked again");
+                assert!(matches!(value, Value::Float(_)), "only look-ups of fractions are not exact");
             }
         }
     }
 }
 
 #[test]
-fn values_find_their_predicates() {
+fn a_leaf_lists_the_predicates_that_its_values_satisfy() {
     let seed = seed();
     println!("TAMIS_SEED={seed}");
     let mut draw = Draw::new(seed);
@@ -163,7 +169,7 @@ fn values_find_their_predicates() {
             model.unplace(0);
             model.check(&[]);
         }
-        assert_eq!(model.dimension.size(), (0, 0), "nothing is left behind");
-        assert!(model.leaves.count() <= 7, "one leaf for each kind and the whole");
+        assert_eq!(model.dimension.size(), (0, 0), "no inner node or bound remains");
+        assert!(model.leaves.count() <= 7, "at most one leaf per kind of value, and the whole");
     }
 }

@@ -1,44 +1,48 @@
-//! How bounds are hung into the branches of a tree and taken out again.
+//! Paths to bounds: the inner nodes that lead to a bound are added and removed with it.
 
-use super::nodes::{Bound, Children, Cuts, Inner, Link, NONE, PATH, Target};
-use super::{Neighbour, PsTree, Start};
+use super::lookup::Neighbour;
+use super::nodes::{Bound, BoundUpdate, Children, Inner, Link, NONE, PATH, Target};
+use super::{LookupStart, PsTree};
 use crate::space::elements::{Elements, FANOUT, Key};
 use crate::space::leaves::LeafId;
 
 impl<K: Key> PsTree<K> {
-    /// Adds a bound without cuts beside its neighbour.
+    /// Adds a bound without cuts next to its neighbour.
     pub(super) fn add_bound(&mut self, value: &K, neighbour: Neighbour) -> u32 {
         let (previous, next, leaf) = match neighbour {
-            Neighbour::Nobody => (NONE, NONE, self.first),
-            Neighbour::Below(id) => (id, self.cuts[id as usize].next, self.bounds[id as usize].g),
-            Neighbour::Above(id) => (self.cuts[id as usize].previous, id, self.bounds[id as usize].l),
+            Neighbour::None => (NONE, NONE, self.first),
+            Neighbour::Below(id) => (id, self.bound_updates[id as usize].next, self.bounds[id as usize].g),
+            Neighbour::Above(id) => {
+                (self.bound_updates[id as usize].previous, id, self.bounds[id as usize].l)
+            }
         };
         let bound = Bound { value: value.clone(), l: leaf, e: leaf, g: leaf };
-        let cuts = Cuts { before: 0, after: 0, previous, next };
+        let update = BoundUpdate { before: 0, after: 0, previous, next };
         let id = match self.free_bounds.pop() {
             Some(id) => {
-                (self.bounds[id as usize], self.cuts[id as usize]) = (bound, cuts);
+                (self.bounds[id as usize], self.bound_updates[id as usize]) = (bound, update);
                 id
             }
             None => {
                 self.bounds.push(bound);
-                self.cuts.push(cuts);
+                self.bound_updates.push(update);
                 self.bounds.len() as u32 - 1
             }
         };
         if previous != NONE {
-            self.cuts[previous as usize].next = id;
+            self.bound_updates[previous as usize].next = id;
         }
         if next != NONE {
-            self.cuts[next as usize].previous = id;
+            self.bound_updates[next as usize].previous = id;
         }
-        self.hang(id);
+        self.add_path(id);
         id
     }
 
-    /// Hangs a new bound into the branches.
-    fn hang(&mut self, id: u32) {
-        let (previous, next) = (self.cuts[id as usize].previous, self.cuts[id as usize].next);
+    /// Adds the path to a bound that is in the list already.
+    fn add_path(&mut self, id: u32) {
+        let (previous, next) =
+            (self.bound_updates[id as usize].previous, self.bound_updates[id as usize].next);
         let mut from: Option<(u32, u8)> = None;
         let mut depth = 0;
         loop {
@@ -51,30 +55,30 @@ impl<K: Key> PsTree<K> {
                 Target::Leaf(_) => return self.set_link(from, Link::bound(id)),
                 Target::Bound(other) => {
                     let other_value = self.bounds[other as usize].value.query();
-                    let fork =
+                    let differs =
                         (depth..).find(|&d| value.element(d) != other_value.element(d)).unwrap_or(depth);
-                    return self.fork(from, link, other, id, fork);
+                    return self.add_inner(from, link, other, id, differs);
                 }
                 Target::Inner(node) => {
-                    let branch = &self.inner[node as usize];
-                    let end = branch.depth as usize;
-                    if let Some(fork) =
-                        (depth..end).find(|&d| value.element(d) != self.path_element(branch, d))
+                    let inner = &self.inner[node as usize];
+                    let end = inner.depth as usize;
+                    if let Some(differs) =
+                        (depth..end).find(|&d| value.element(d) != self.path_element(inner, d))
                     {
-                        return self.fork(from, link, branch.lowest, id, fork);
+                        return self.add_inner(from, link, inner.lowest, id, differs);
                     }
                     let element = value.element(end);
-                    let branch = &mut self.inner[node as usize];
-                    // The new bound lies inside: beside the lowest or highest, it takes their place.
-                    if branch.lowest == next {
-                        branch.lowest = id;
+                    let inner = &mut self.inner[node as usize];
+                    // Adjacent to the lowest or highest bound, the new bound replaces it as such.
+                    if inner.lowest == next {
+                        inner.lowest = id;
                     }
-                    if branch.highest == previous {
-                        branch.highest = id;
+                    if inner.highest == previous {
+                        inner.highest = id;
                     }
                     match element {
                         None => {
-                            branch.end = id;
+                            inner.end = id;
                             return;
                         }
                         Some(element) => (from, depth) = (Some((node, element)), end + 1),
@@ -84,13 +88,14 @@ impl<K: Key> PsTree<K> {
         }
     }
 
-    /// Puts a branch above `link`, whose bounds are like `sample`, for a bound that differs from them at `depth`.
-    fn fork(&mut self, from: Option<(u32, u8)>, link: Link, sample: u32, id: u32, depth: usize) {
+    /// Puts an inner node at `depth` above `link`: there, the new bound `id` differs from the bounds below `link`, of
+    /// which `sample` is one.
+    fn add_inner(&mut self, from: Option<(u32, u8)>, link: Link, sample: u32, id: u32, depth: usize) {
         let (lowest, highest) = self.extremes(link).unwrap_or((sample, sample));
-        let id_first = self.cuts[id as usize].next == lowest;
+        let id_first = self.bound_updates[id as usize].next == lowest;
         let sample_value = self.bounds[sample as usize].value.query();
         let elements = (depth.saturating_sub(PATH)..depth).filter_map(|depth| sample_value.element(depth));
-        let mut branch = Inner {
+        let mut inner = Inner {
             depth: depth as u32,
             path: elements.fold(0, |path, element| path << 4 | u32::from(element)),
             end: NONE,
@@ -100,13 +105,13 @@ impl<K: Key> PsTree<K> {
         let mut links = [None; FANOUT];
         for (bound, link) in [(sample, link), (id, Link::bound(id))] {
             match self.bounds[bound as usize].value.query().element(depth) {
-                None => branch.end = bound,
-                Some(element) => links[element as usize] = Some(self.aimed(link, depth + 1)),
+                None => inner.end = bound,
+                Some(element) => links[element as usize] = Some(self.direct_if_adjacent(link, depth + 1)),
             }
         }
-        // Between the links lie the leaves beside their bounds.
-        let mut leaf = match branch.end {
-            NONE => self.bounds[branch.lowest as usize].l,
+        // Elements without a link get the leaf between the bounds on either side.
+        let mut leaf = match inner.end {
+            NONE => self.bounds[inner.lowest as usize].l,
             end => self.bounds[end as usize].g,
         };
         let children = links.map(|link| {
@@ -117,11 +122,11 @@ impl<K: Key> PsTree<K> {
         });
         let node = match self.free_inner.pop() {
             Some(node) => {
-                (self.inner[node as usize], self.children[node as usize]) = (branch, Children(children));
+                (self.inner[node as usize], self.children[node as usize]) = (inner, Children(children));
                 node
             }
             None => {
-                self.inner.push(branch);
+                self.inner.push(inner);
                 self.children.push(Children(children));
                 self.inner.len() as u32 - 1
             }
@@ -129,8 +134,8 @@ impl<K: Key> PsTree<K> {
         self.set_link(from, Link::inner(node));
     }
 
-    /// Links the leaf above a bound wherever a look-up could fall into it beside the path to the bound.
-    pub(super) fn fill_above(&mut self, id: u32, leaf: LeafId) {
+    /// Links the leaf above a bound from every inner node on its path where a look-up can end in that leaf.
+    pub(super) fn link_leaf_above(&mut self, id: u32, leaf: LeafId) {
         self.visit_path(id, |tree, node, element| {
             let (from, highest) = match element {
                 None => (0, Some(id)),
@@ -143,8 +148,8 @@ impl<K: Key> PsTree<K> {
         });
     }
 
-    /// Links the leaf below a bound wherever a look-up could fall into it beside the path to the bound.
-    pub(super) fn fill_below(&mut self, id: u32, leaf: LeafId) {
+    /// Links the leaf below a bound from every inner node on its path where a look-up can end in that leaf.
+    pub(super) fn link_leaf_below(&mut self, id: u32, leaf: LeafId) {
         self.visit_path(id, |tree, node, element| {
             let Some(at) = element else { return };
             if tree.extremes(tree.children[node].0[at]).is_some_and(|(lowest, _)| lowest == id) {
@@ -154,7 +159,7 @@ impl<K: Key> PsTree<K> {
         });
     }
 
-    /// Visits the nodes on the path to a bound, each with the element that leads on from there.
+    /// Visits the inner nodes on the path to a bound, each with the element that continues the path.
     fn visit_path(&mut self, id: u32, mut visit: impl FnMut(&mut Self, usize, Option<usize>)) {
         let mut link = self.root;
         while let Target::Inner(node) = link.target() {
@@ -166,8 +171,8 @@ impl<K: Key> PsTree<K> {
         }
     }
 
-    /// A link as it should be where the next element is at `depth`.
-    fn aimed(&self, link: Link, depth: usize) -> Link {
+    /// The link, direct if it leads to an inner node at `depth`, the depth of the next element.
+    fn direct_if_adjacent(&self, link: Link, depth: usize) -> Link {
         match link.target() {
             Target::Inner(id) if self.inner[id as usize].depth as usize == depth => Link::direct(id),
             Target::Inner(id) => Link::inner(id),
@@ -178,46 +183,47 @@ impl<K: Key> PsTree<K> {
     fn set_link(&mut self, from: Option<(u32, u8)>, link: Link) {
         match from {
             None => {
-                self.root = self.aimed(link, 0);
+                self.root = self.direct_if_adjacent(link, 0);
                 self.start = self.start_of(self.root);
             }
             Some((node, element)) => {
-                let link = self.aimed(link, self.inner[node as usize].depth as usize + 1);
+                let link = self.direct_if_adjacent(link, self.inner[node as usize].depth as usize + 1);
                 self.children[node as usize].0[element as usize] = link;
             }
         }
     }
 
     /// Where look-ups begin in a tree with this root.
-    pub(super) fn start_of(&self, root: Link) -> Start {
+    pub(super) fn start_of(&self, root: Link) -> LookupStart {
         if let Target::Inner(id) = root.target() {
             let Inner { depth, path, .. } = self.inner[id as usize];
             if (1..=PATH).contains(&(depth as usize)) {
-                return Start { link: Link::direct(id), depth, path: u64::from(path) };
+                return LookupStart { link: Link::direct(id), depth, path: u64::from(path) };
             }
         }
-        Start { link: root, depth: 0, path: 0 }
+        LookupStart { link: root, depth: 0, path: 0 }
     }
 
-    /// Takes a bound without cuts out of list and branches.
+    /// Removes a bound without cuts, and its path.
     pub(super) fn remove_bound(&mut self, id: u32) {
-        let (previous, next) = (self.cuts[id as usize].previous, self.cuts[id as usize].next);
+        let (previous, next) =
+            (self.bound_updates[id as usize].previous, self.bound_updates[id as usize].next);
         let mut from: Option<(u32, u8)> = None;
         let mut above: Option<(u32, u8)> = None;
         let mut link = self.root;
         while let Target::Inner(node) = link.target() {
-            let branch = &mut self.inner[node as usize];
-            if branch.lowest == id {
-                branch.lowest = next;
+            let inner = &mut self.inner[node as usize];
+            if inner.lowest == id {
+                inner.lowest = next;
             }
-            if branch.highest == id {
-                branch.highest = previous;
+            if inner.highest == id {
+                inner.highest = previous;
             }
-            match self.bounds[id as usize].value.query().element(branch.depth as usize) {
+            match self.bounds[id as usize].value.query().element(inner.depth as usize) {
                 None => {
-                    branch.end = NONE;
-                    self.shorten(from, node);
-                    return self.forget_bound(id);
+                    inner.end = NONE;
+                    self.remove_single_link(from, node);
+                    return self.free_bound(id);
                 }
                 Some(element) => {
                     link = self.children[node as usize].0[element as usize];
@@ -227,13 +233,13 @@ impl<K: Key> PsTree<K> {
         }
         self.set_link(from, Link::leaf(self.bounds[id as usize].l));
         if let Some((node, _)) = from {
-            self.shorten(above, node);
+            self.remove_single_link(above, node);
         }
-        self.forget_bound(id);
+        self.free_bound(id);
     }
 
-    /// Replaces a branch with a single link by that link.
-    fn shorten(&mut self, from: Option<(u32, u8)>, node: u32) {
+    /// Replaces an inner node with a single link by that link.
+    fn remove_single_link(&mut self, from: Option<(u32, u8)>, node: u32) {
         let mut links = self.children[node as usize].0.iter().filter(|link| !link.is_leaf());
         let only = match (self.inner[node as usize].end, links.next(), links.next()) {
             (NONE, Some(link), None) => *link,
@@ -244,13 +250,15 @@ impl<K: Key> PsTree<K> {
         self.free_inner.push(node);
     }
 
-    fn forget_bound(&mut self, id: u32) {
-        let (previous, next) = (self.cuts[id as usize].previous, self.cuts[id as usize].next);
+    /// Unlinks a bound from its neighbours and frees its number.
+    fn free_bound(&mut self, id: u32) {
+        let (previous, next) =
+            (self.bound_updates[id as usize].previous, self.bound_updates[id as usize].next);
         if previous != NONE {
-            self.cuts[previous as usize].next = next;
+            self.bound_updates[previous as usize].next = next;
         }
         if next != NONE {
-            self.cuts[next as usize].previous = previous;
+            self.bound_updates[next as usize].previous = previous;
         }
         self.free_bounds.push(id);
     }

@@ -1,9 +1,10 @@
-//! The reference semantics: three-valued evaluation of what the user wrote, node by node.
+//! The reference semantics: three-valued evaluation of the syntax tree, node by node.
 //!
-//! Engines never run this; it explains single results, decides what counts in scores, and in tests stands against them.
+//! Engines do not use it. It explains single results, decides which predicates count in a score, and is the oracle of
+//! the tests.
 
-use super::ast::{Condition, Expr, Op, Quantifier};
-use super::normalize::Missing;
+use super::normal::Missing;
+use super::syntax::{Comparison, Condition, Expr, Op, Quantifier};
 use crate::event::{Event, EventSlots, Rows};
 use crate::schema::Schema;
 use crate::value::{Literal, Value};
@@ -15,7 +16,7 @@ use std::net::IpAddr;
 pub enum Truth {
     /// The expression does not hold.
     False,
-    /// An attribute is missing or of another kind.
+    /// An attribute is missing or its value is of another kind.
     Unknown,
     /// The expression holds: the event matches.
     True,
@@ -55,16 +56,17 @@ impl Truth {
     }
 }
 
-/// AND is the least and OR the greatest in the order FALSE < UNKNOWN < TRUE.
+/// AND: the minimum in the order FALSE < UNKNOWN < TRUE.
 fn all(truths: impl Iterator<Item = Truth>) -> Truth {
     truths.min().unwrap_or(Truth::True)
 }
 
+/// OR: the maximum in the same order.
 fn any(truths: impl Iterator<Item = Truth>) -> Truth {
     truths.max().unwrap_or(Truth::False)
 }
 
-/// An event seen through the names of a schema.
+/// What evaluation reads: an event, and the schema that maps names to its attributes.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     schema: &'a Schema,
@@ -82,7 +84,7 @@ impl<'a> Context<'a> {
 }
 
 impl Expr {
-    /// A schema of just this expression's attributes, to read events with.
+    /// A schema with the attributes of this expression.
     pub fn schema(&self) -> Schema {
         let mut schema = Schema::default();
         self.for_each_condition(false, &mut |condition, _| {
@@ -91,14 +93,14 @@ impl Expr {
         schema
     }
 
-    /// What the expression is for a row; `schema` is the one the rows were read with.
+    /// The truth of the expression for a row; `schema` is the one that the rows were read with.
     pub fn evaluate_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Truth {
         let mut slots = EventSlots::default();
         let event = &slots.load(rows, row, schema.len());
         self.truth(Context { schema, event, missing })
     }
 
-    /// As [`Expr::evaluate_row`], for every part of the expression.
+    /// As [`Expr::evaluate_row`], for every node of the expression.
     pub fn explain_row(&self, schema: &Schema, rows: &Rows, row: usize, missing: Missing) -> Explanation {
         let mut slots = EventSlots::default();
         let event = &slots.load(rows, row, schema.len());
@@ -149,7 +151,7 @@ impl Expr {
 pub struct Explanation {
     /// The connective, or the predicate's canonical text.
     pub text: String,
-    /// What it evaluates to.
+    /// Its truth for the event.
     pub truth: Truth,
     /// The event's value, for a predicate.
     pub value: Option<String>,
@@ -160,7 +162,7 @@ pub struct Explanation {
 }
 
 impl Condition {
-    /// What the predicate is for an event; `value` is that of its attribute.
+    /// The truth of the predicate for an event; `value` is that of its attribute.
     pub(crate) fn truth(&self, value: Value<'_>, event: &Event<'_>, missing: Missing) -> Truth {
         let on_missing = missing.truth();
         match (self.attribute.quantifier, value) {
@@ -177,7 +179,7 @@ impl Condition {
         }
     }
 
-    /// What the predicate is for events without its attribute.
+    /// The truth of the predicate for events without its attribute.
     pub(crate) fn truth_without(&self, missing: Missing) -> Truth {
         match self.attribute.quantifier {
             None => self.op.truth(Value::Missing, missing.truth()),
@@ -197,13 +199,13 @@ impl Missing {
 
 impl Op {
     fn truth(&self, value: Value<'_>, on_missing: Truth) -> Truth {
-        // A NOT inside the operator is a NOT around it: it applies to what a missing value gives, too.
+        // NOT IN, NOT LIKE and the like are NOT applied to the operator, for a missing value too.
         let (truth, negated) = match self {
             Op::IsNull { negated } => {
                 return Truth::of(matches!(value, Value::Missing)).negated_if(*negated);
             }
             Op::Compare(comparison, literal) => {
-                let negated = matches!(comparison, super::Comparison::NotEqual);
+                let negated = matches!(comparison, Comparison::NotEqual);
                 let order = value.compare(literal);
                 let truth = order.map(|order| Truth::of(comparison.accepts(order) != negated));
                 (truth.unwrap_or(Truth::Unknown), negated)
@@ -236,7 +238,7 @@ fn text(value: Value<'_>, test: impl Fn(&str) -> Option<bool>) -> Truth {
     }
 }
 
-/// Whether an address lies in one of the networks; `None` if the text is no address.
+/// Whether an address is in one of the networks; `None` if the text is not an address.
 pub(crate) fn in_networks(text: &str, networks: &[IpNet]) -> Option<bool> {
     let address: IpAddr = text.parse().ok()?;
     Some(networks.iter().any(|network| network.contains(&address)))
