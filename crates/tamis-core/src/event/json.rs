@@ -1,16 +1,17 @@
-//! JSON text to rows, without building a tree: values the index does not refer to are skipped unread.
+//! JSON text to rows, without building a tree: values that no expression refers to are skipped unparsed.
 
+use super::EventSource;
 use super::rows::{Rows, Slot};
 use crate::error::{Error, Result};
 use crate::schema::Schema;
 use jiter::{Jiter, JiterError, NumberAny, NumberInt, Peek};
 
-/// Reads events from JSON objects; keeps its buffers from one to the next.
+/// Reads events from JSON objects; reuses its buffers from one to the next.
 #[derive(Debug, Default)]
 pub struct JsonReader {
-    /// The path of the object being read: empty at the top, `user.` inside `user`.
+    /// Dotted path of the object being read: empty at the top, `user.` inside `user`.
     path: String,
-    /// Where strings with escapes are decoded.
+    /// Buffer for strings with escapes, decoded.
     tape: Vec<u8>,
 }
 
@@ -19,8 +20,8 @@ impl JsonReader {
     pub fn read(&mut self, json: &[u8], schema: &Schema, rows: &mut Rows) -> Result<()> {
         let mut jiter = Jiter::with_tape(json, std::mem::take(&mut self.tape)).with_allow_inf_nan();
         self.path.clear();
-        let mut walk = Walk { json, schema, rows, path: &mut self.path };
-        let result = walk.top(&mut jiter).map_err(|fault| fault.into_error(&jiter, &self.path));
+        let mut event = EventReader { json, schema, rows, path: &mut self.path };
+        let result = event.top(&mut jiter).map_err(|fault| fault.into_error(&jiter, &self.path));
         self.tape = jiter.into_tape();
         match result {
             Ok(()) => rows.finish_row(),
@@ -30,15 +31,56 @@ impl JsonReader {
     }
 }
 
+/// JSON objects as a source of events: one portion.
+#[derive(Debug)]
+pub struct JsonSource<'t> {
+    reader: JsonReader,
+    texts: JsonTexts<'t>,
+}
+
+#[derive(Debug)]
+enum JsonTexts<'t> {
+    One(&'t [u8]),
+    Many(Vec<&'t [u8]>),
+}
+
+impl<'t> JsonSource<'t> {
+    /// A single object; errors name no row.
+    pub fn one(text: &'t [u8]) -> JsonSource<'t> {
+        JsonSource { reader: JsonReader::default(), texts: JsonTexts::One(text) }
+    }
+
+    /// One object per text; errors name the row.
+    pub fn many(texts: Vec<&'t [u8]>) -> JsonSource<'t> {
+        JsonSource { reader: JsonReader::default(), texts: JsonTexts::Many(texts) }
+    }
+}
+
+impl EventSource for JsonSource<'_> {
+    type Error = Error;
+
+    fn read(&mut self, schema: &Schema, rows: &mut Rows) -> Result<()> {
+        match &self.texts {
+            JsonTexts::One(text) => self.reader.read(text, schema, rows),
+            JsonTexts::Many(texts) => texts.iter().enumerate().try_for_each(|(row, text)| {
+                self.reader.read(text, schema, rows).map_err(|error| error.at_row(row))
+            }),
+        }
+    }
+}
+
 /// The lines of newline-delimited JSON that are not blank, each with its number from 0.
 pub fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     text.split(|&b| b == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty())
 }
 
-/// A JSON fault, or a value that is valid JSON but no event value; the latter with the attribute's name.
+/// Why an object is no event.
 enum Fault {
+    /// It is not JSON.
     Json(JiterError),
+    /// A value is valid JSON but no event value; `name` is the last part of the attribute's path.
     Value { name: String, message: String },
+    /// The rows are full.
     Event(Error),
 }
 
@@ -67,14 +109,17 @@ impl Fault {
     }
 }
 
-struct Walk<'w> {
-    json: &'w [u8],
-    schema: &'w Schema,
-    rows: &'w mut Rows,
-    path: &'w mut String,
+/// Reads one object into the open row.
+struct EventReader<'r> {
+    /// The whole text, for the digits of integers that do not fit.
+    json: &'r [u8],
+    schema: &'r Schema,
+    rows: &'r mut Rows,
+    /// As [`JsonReader::path`].
+    path: &'r mut String,
 }
 
-impl Walk<'_> {
+impl EventReader<'_> {
     fn top(&mut self, jiter: &mut Jiter<'_>) -> Result<(), Fault> {
         self.object(jiter)?;
         jiter.finish()?;
@@ -103,7 +148,7 @@ impl Walk<'_> {
                 jiter.next_skip()?;
                 continue;
             };
-            // Only what the index refers to is worth a copy of its name.
+            // The key borrows the parser, which has to move on. Copied only if an expression refers to it.
             let name = key.to_owned();
             let peek = jiter.peek()?;
             if peek == Peek::Object && path.leads_on {

@@ -1,24 +1,35 @@
-//! Events: rows of (attribute, value) cells, filled from mappings, JSON or Arrow, read by engines.
+//! Events: rows of (attribute, value) cells, filled from mappings, JSON or Arrow data, read by engines.
 //!
-//! [`Rows`] holds any number of events in four flat arrays. [`EventSlots`] spreads one row over an array with a
-//! place per attribute, so that engines read a value in one step; it clears only the places it filled.
+//! | file | question it answers |
+//! | --- | --- |
+//! | `rows` | how are many events stored in flat arrays? |
+//! | `source` | how are events read, whatever they are made of? |
+//! | `json` | how is JSON text read into rows? |
+//! | `arrow` | how are record batches read into rows? |
+//!
+//! [`Rows`] stores any number of events in four flat arrays: a cell is 24 bytes. [`EventSlots`] scatters one row into an
+//! array indexed by attribute, so that an engine reads a value with one array access; it clears only the slots it filled.
 
 mod arrow;
 mod json;
 mod rows;
+mod source;
 
-pub use arrow::ArrowReader;
-pub use json::{JsonReader, lines as json_lines};
+pub use arrow::{ArrowReader, ArrowSource, ArrowSourceError};
+pub use json::{JsonReader, JsonSource, lines as json_lines};
 pub use rows::{Cell, ElementsWriter, Rows, Slot};
+pub use source::EventSource;
 
 use crate::schema::AttrId;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// A list's place in [`Rows`].
+/// A range of list elements in [`Rows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListRef {
+    /// First element in the element array.
     start: u32,
+    /// Number of elements.
     len: u32,
 }
 
@@ -34,17 +45,17 @@ impl ListRef {
     }
 }
 
-/// One row spread over a place per attribute. Reused from event to event without allocation.
+/// One row, indexed by attribute. Reused from event to event without allocation.
 #[derive(Debug, Default)]
 pub struct EventSlots {
-    /// By attribute; `Slot::Missing` wherever the current row has no cell.
+    /// By attribute; `Slot::Missing` where the current row has no cell.
     slots: Vec<Slot>,
-    /// The places to clear before the next row.
+    /// Attributes of the current row: the slots to clear before the next one.
     filled: Vec<AttrId>,
 }
 
 impl EventSlots {
-    /// Spreads row `row`; `attributes` is the size of the schema it was read with.
+    /// Scatters row `row` into the slots; `attributes` is the size of the schema it was read with.
     pub fn load<'a>(&'a mut self, rows: &'a Rows, row: usize, attributes: usize) -> Event<'a> {
         for attribute in self.filled.drain(..) {
             self.slots[attribute.index()] = Slot::Missing;
@@ -61,11 +72,14 @@ impl EventSlots {
     }
 }
 
-/// One event, as engines see it.
+/// One event, as engines read it.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
+    /// By attribute; shorter than the schema never, longer possibly.
     slots: &'a [Slot],
+    /// The present attributes.
     cells: &'a [Cell],
+    /// The arrays that texts and lists of the slots point into.
     rows: &'a Rows,
 }
 
@@ -91,7 +105,7 @@ impl<'a> Event<'a> {
         self.rows.value(slot)
     }
 
-    /// How many attributes the event could have: one more than the greatest number.
+    /// Length of the slot array: greater than every attribute number of the event.
     pub fn attributes(&self) -> usize {
         self.slots.len()
     }

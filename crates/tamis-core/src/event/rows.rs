@@ -26,7 +26,7 @@ pub enum Slot {
         /// Number of bytes.
         len: u32,
     },
-    /// Places of the element arena.
+    /// A range of the element array.
     List(ListRef),
     /// Present, but of no kind that predicates compare.
     Other,
@@ -41,18 +41,21 @@ pub struct Cell {
     pub slot: Slot,
 }
 
-/// Events as rows of cells. Cleared and filled again without giving memory back.
+/// Event rows: one event per row, each a run of cells. [`Rows::clear`] keeps the memory for the next events.
+///
+/// The last row is open until [`Rows::finish_row`] ends it or [`Rows::abandon_row`] drops it.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// Row `i` is `cells[ends[i - 1]..ends[i]]`.
+    /// Row `i` is `cells[ends[i - 1]..ends[i]]`; the open row is what follows the last end.
     ends: Vec<usize>,
+    /// The cells of all rows. Each attribute occurs at most once per row.
     cells: Vec<Cell>,
-    /// All strings, one after another.
+    /// All strings, concatenated; at most 4 GiB.
     text: String,
     /// All list elements, list by list.
     elements: Vec<Slot>,
-    /// By attribute: where its cell may lie; right if that cell is in the open row and names the attribute.
-    places: Vec<u32>,
+    /// By attribute: position of its last cell. Valid only if that cell lies in the open row and names the attribute.
+    last_cells: Vec<u32>,
 }
 
 impl Rows {
@@ -66,7 +69,7 @@ impl Rows {
         self.ends.is_empty()
     }
 
-    /// Forgets all rows, keeps the memory.
+    /// Removes all rows; keeps the memory.
     pub fn clear(&mut self) {
         self.ends.clear();
         self.cells.clear();
@@ -87,20 +90,19 @@ impl Rows {
     /// Sets an attribute of the open row; the last value set wins.
     pub fn set(&mut self, attribute: AttrId, slot: Slot) {
         let index = attribute.index();
-        if self.places.len() <= index {
-            self.places.resize(index + 1, 0);
+        if self.last_cells.len() <= index {
+            self.last_cells.resize(index + 1, 0);
         }
-        let place = self.places[index] as usize;
-        if place >= self.open_start() && self.cells.get(place).is_some_and(|cell| cell.attribute == attribute)
-        {
-            self.cells[place].slot = slot;
+        let last = self.last_cells[index] as usize;
+        if last >= self.open_start() && self.cells.get(last).is_some_and(|cell| cell.attribute == attribute) {
+            self.cells[last].slot = slot;
         } else if slot != Slot::Missing {
-            self.places[index] = self.cells.len() as u32;
+            self.last_cells[index] = self.cells.len() as u32;
             self.cells.push(Cell { attribute, slot });
         }
     }
 
-    /// Copies a string in and gives the slot that stands for it.
+    /// Appends a string to the text; returns its slot.
     pub fn text_slot(&mut self, text: &str) -> Result<Slot> {
         let (start, len) = (self.text.len(), text.len());
         if start + len > u32::MAX as usize {
@@ -138,7 +140,7 @@ impl Rows {
         self.ends.push(self.cells.len());
     }
 
-    /// Appends a finished row of others. After an error nothing of it is there.
+    /// Appends a finished row of other rows. After an error nothing of it remains.
     pub fn copy_row(&mut self, other: &Rows, row: usize) -> Result<()> {
         for cell in other.row(row) {
             match self.copy_slot(other, cell.slot) {
@@ -160,7 +162,7 @@ impl Rows {
                 _ => Ok(slot),
             },
             Slot::List(list) => {
-                // Texts are copied first: elements of one list lie side by side.
+                // Collected before the list begins, because a list is one range of the element array.
                 let elements =
                     other.element_slots(list).iter().map(|element| self.copy_slot(other, *element));
                 let elements: Vec<Slot> = elements.collect::<Result<_>>()?;
@@ -177,7 +179,7 @@ impl Rows {
         self.cells.truncate(self.open_start());
     }
 
-    /// The value a slot stands for.
+    /// The value of a slot of these rows.
     #[inline]
     pub fn value(&self, slot: Slot) -> Value<'_> {
         match slot {
@@ -200,9 +202,10 @@ impl Rows {
     }
 }
 
-/// A list being filled. Lists do not nest, so elements lie side by side.
+/// A list being filled. Lists do not nest, so its elements are one range of the element array.
 #[derive(Debug)]
 pub struct ElementsWriter {
+    /// Its first element in the element array.
     start: usize,
 }
 

@@ -1,58 +1,46 @@
 //! The index: ids and texts in front of an engine, safe to use from many threads.
 //!
-//! A facade with two backings behind it:
+//! A facade over two backends:
 //!
 //! | folder | question it answers |
 //! | --- | --- |
-//! | `locked` | how are subscriptions kept in an engine that changes in place, behind one lock? |
-//! | `segmented` | how are they kept in immutable segments, so that readers never wait? |
+//! | `locked` | how are subscriptions stored in an engine that changes in place, behind one lock? |
+//! | `segmented` | how are they stored in immutable segments, so that readers never block? |
 //!
-//! and what both share:
+//! Both share:
 //!
-//! | file | question it answers |
+//! | file or folder | question it answers |
 //! | --- | --- |
-//! | `backing` | what does the facade ask of a backing? |
-//! | `id` | what is an id, and how do many leave at once? |
-//! | `source`, `parsing` | how does text become an expression, and how do many at once? |
-//! | `view` | how is an event read and matched against one state of the index? |
-//! | `matches` | what does matching return, and how do threads share the rows? |
-//! | `holding` | what are texts held against, to score them or to tell what is missing? |
-//! | `scoring` | how much does a match count? |
-//! | `ranking` | which matches are the best k? |
-//! | `plan` | how is an expression found? |
-//! | `near` | which expressions fail by one predicate only? |
+//! | `backend` | what does the facade require of a backend? |
+//! | `id` | what is an id, and what is a column of ids? |
+//! | `parsing` | how does text become an expression, one or many? |
+//! | `matching` | how are events read and matched against one state of the index? |
+//! | `ranking` | which matches have the k highest scores? |
+//! | `explaining` | which expressions fail by one predicate, and how is one found? |
 //! | `file` | how does an index become bytes and back? |
 
-mod backing;
+mod backend;
+mod explaining;
 mod file;
-mod holding;
 mod id;
 mod locked;
-mod matches;
-mod near;
+mod matching;
 mod parsing;
-mod plan;
 mod ranking;
-mod scoring;
 mod segmented;
-mod source;
-mod view;
 
+pub use explaining::{MatchPlan, NearMiss, PlanStorage};
 pub use id::{Id, IdColumn};
-pub use matches::{Matches, Stale};
-pub use near::NearMiss;
-pub use plan::{Plan, Standing};
-pub use ranking::RankedMatches;
-pub use scoring::{EventWeights, Weighting};
-pub use source::Source;
-pub use view::View;
+pub use matching::{Matches, PinnedIndex, Stale};
+pub use parsing::Source;
+pub use ranking::{EventWeights, RankedMatches, Weighting};
 
 use crate::engine::registry::{self, EngineInfo, Kept, Options};
 use crate::error::{Error, Result};
 use crate::event::Rows;
 use crate::expr::{Expr, Limits, Missing, parse};
 use crate::schema::Schema;
-use backing::Backing;
+use backend::Backend;
 use locked::Locked;
 use segmented::Segmented;
 use std::sync::Arc;
@@ -83,15 +71,18 @@ impl Default for Settings {
 
 /// A collection of Boolean expressions that finds those an event satisfies.
 pub struct Index {
+    /// As given: the engine may be `auto`.
     settings: Settings,
+    /// The engine in use.
     engine_info: &'static EngineInfo,
-    backing: Box<dyn Backing>,
+    /// The subscriptions.
+    backend: Box<dyn Backend>,
 }
 
-/// Bytes in use, by part. What is mapped from a file counts where it belongs.
+/// Bytes in use, by part; mapped bytes included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUsage {
-    /// Ids and the table that finds them.
+    /// Ids and their hash table.
     pub ids: usize,
     /// Expression texts.
     pub texts: usize,
@@ -107,13 +98,13 @@ impl Index {
         settings.limits.check()?;
         let engine_info = registry::find(&settings.engine)?;
         engine_info.check(&settings.options)?;
-        let backing: Box<dyn Backing> = match engine_info.kept {
+        let backend: Box<dyn Backend> = match engine_info.kept {
             Kept::Locked(make) => {
                 Box::new(Locked::new(make(&settings.options, &settings.limits)?, &settings))
             }
             Kept::Segmented => Box::new(Segmented::new(&settings)?),
         };
-        Ok(Index { settings, engine_info, backing })
+        Ok(Index { settings, engine_info, backend })
     }
 
     /// What the index was made with.
@@ -126,19 +117,14 @@ impl Index {
         self.engine_info.name
     }
 
-    /// The attributes expressions refer to, as of now.
+    /// The attributes that expressions refer to.
     pub fn schema(&self) -> Arc<Schema> {
         self.pin().schema().clone()
     }
 
-    /// As [`Index::schema`], if that needs no waiting for an update to end.
-    pub fn try_schema(&self) -> Option<Arc<Schema>> {
-        self.try_pin().map(|view| view.schema().clone())
-    }
-
     /// Number of subscriptions.
     pub fn len(&self) -> usize {
-        self.backing.len()
+        self.backend.len()
     }
 
     /// Whether there is no subscription.
@@ -148,12 +134,12 @@ impl Index {
 
     /// Whether an id is present.
     pub fn contains(&self, id: &Id) -> bool {
-        self.backing.contains(id)
+        self.backend.contains(id)
     }
 
     /// The text of a subscription.
     pub fn text(&self, id: &Id) -> Result<String> {
-        self.backing.text(id)
+        self.backend.text(id)
     }
 
     /// The expression of a subscription.
@@ -164,69 +150,69 @@ impl Index {
 
     /// All ids, in order of insertion.
     pub fn ids(&self) -> Vec<Id> {
-        self.backing.ids()
+        self.backend.ids()
     }
 
     /// Adds a subscription. Returns whether some event could match it: `false` for a contradiction.
     pub fn add(&self, id: Id, source: Source) -> Result<bool> {
-        self.backing.add(id, source.parsed(&self.settings.limits)?)
+        self.backend.add(id, source.parsed(&self.settings.limits)?)
     }
 
     /// Adds many subscriptions, or none if one fails; the error names the row. Returns the rows that can never
     /// match.
     pub fn add_many(&self, batch: impl IntoIterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
-        self.backing.add_many(&mut batch.into_iter())
+        self.backend.add_many(&mut batch.into_iter())
     }
 
-    /// Gives an id another expression; its place in the order of insertion stays. Returns as [`Index::add`] does.
+    /// Replaces the expression of an id, which keeps its position in insertion order. Returns as [`Index::add`] does.
     pub fn replace(&self, id: &Id, source: Source) -> Result<bool> {
-        self.backing.replace(id, source.parsed(&self.settings.limits)?)
+        self.backend.replace(id, source.parsed(&self.settings.limits)?)
     }
 
     /// Removes a subscription.
     pub fn remove(&self, id: &Id) -> Result<()> {
-        self.backing.remove(id)
+        self.backend.remove(id)
     }
 
-    /// What past events teach: the engine counts all rows and reconsiders its choices, or counts none if they are
-    /// stale. Answers stay as they are.
+    /// Counts the rows of past events, all or (if they are stale) none, and lets the engine adapt its choices to them.
+    /// Matches stay the same.
     pub fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale> {
-        self.backing.observe_rows(schema, rows)
+        self.backend.observe_rows(schema, rows)
     }
 
-    /// Brings everything into the form that matches fastest, and waits for it; matching and updates go on meanwhile.
-    /// For engines that change in place there is nothing to do.
+    /// Merges everything into one segment and returns when that is done; matching and updates are not blocked meanwhile.
+    /// Engines that change in place have no segments: nothing happens.
     pub fn compact(&self) -> Result<()> {
-        self.backing.compact()
+        self.backend.compact()
     }
 
-    /// Bytes in use, near enough.
+    /// Estimated bytes in use.
     pub fn memory(&self) -> MemoryUsage {
-        self.backing.memory()
+        self.backend.memory()
     }
 
-    /// The engine's figures.
+    /// The engine's statistics: name and value.
     pub fn engine_stats(&self) -> Vec<(&'static str, u64)> {
-        self.backing.stats()
+        self.backend.stats()
     }
 
-    /// The engine's structure as a graph in DOT, which Graphviz draws. An error if the engine has none.
+    /// The engine's structure as a graph in DOT, the language of Graphviz. An error if the engine has none.
     pub fn dot(&self) -> Result<String> {
         let name = self.engine_name();
-        self.backing
+        self.backend
             .dot(name)
             .ok_or_else(|| Error::Option(format!("engine {name} has no graph to draw; a_tree has one")))
     }
 
-    /// How a subscription is found. An error if the engine does not lay out plans.
-    pub fn plan_of(&self, id: &Id) -> Result<Plan> {
-        self.backing.plan_of(id).unwrap_or_else(|| Err(self.without_plans()))
+    /// How a subscription is found. An error if the engine has no plans.
+    pub fn plan_of(&self, id: &Id) -> Result<MatchPlan> {
+        self.backend.plan_of(id).unwrap_or_else(|| Err(self.without_plans()))
     }
 
-    /// How an expression would be found. An error if the engine does not lay out plans.
-    pub fn plan_for(&self, source: Source) -> Result<Plan> {
+    /// How an expression would be found. An error if the engine has no plans.
+    pub fn plan_for(&self, source: Source) -> Result<MatchPlan> {
         let (_, expr) = source.parsed(&self.settings.limits)?;
-        self.backing.plan_for(&expr).ok_or_else(|| self.without_plans())
+        self.backend.plan_for(&expr).ok_or_else(|| self.without_plans())
     }
 
     fn without_plans(&self) -> Error {
@@ -235,6 +221,6 @@ impl Index {
 
     /// Checks every invariant; for tests.
     pub fn validate(&self) -> Result<()> {
-        Error::catch(|| self.backing.validate())?.map_err(Error::Internal)
+        Error::catch(|| self.backend.validate())?.map_err(Error::Internal)
     }
 }

@@ -1,15 +1,14 @@
-//! Small things as bytes: settings, ids, strings. Numbers are little-endian; a string is its length in 4 bytes and its
-//! UTF-8.
+//! Settings, ids and strings as bytes. Numbers are little-endian; a string is its length in 4 bytes, then its UTF-8 bytes.
 
 use crate::engine::registry::{OptionValue, Options};
 use crate::expr::{Limits, Missing};
 use crate::index::{Id, Settings};
 
-/// Appends to bytes.
+/// Appends to a byte vector.
 #[derive(Default)]
-pub(in crate::index) struct Writer(pub Vec<u8>);
+pub(in crate::index) struct ByteWriter(pub Vec<u8>);
 
-impl Writer {
+impl ByteWriter {
     pub fn u32(&mut self, value: u32) {
         self.0.extend(value.to_le_bytes());
     }
@@ -69,10 +68,10 @@ impl Writer {
     }
 }
 
-/// Reads from the front; every length is checked against what is left.
-pub(in crate::index) struct Reader<'b>(pub &'b [u8]);
+/// Reads from the front. Every length is checked against the bytes left.
+pub(in crate::index) struct ByteReader<'b>(pub &'b [u8]);
 
-impl<'b> Reader<'b> {
+impl<'b> ByteReader<'b> {
     pub fn take(&mut self, length: usize) -> Result<&'b [u8], String> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or("the file ends too early: truncated")?;
         self.0 = rest;

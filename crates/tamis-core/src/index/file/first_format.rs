@@ -1,4 +1,4 @@
-//! Format 1: texts behind a checksum, which engines that change in place are filled from again.
+//! Format 1: texts behind a checksum. Loading parses them and inserts them into an engine that changes in place.
 //!
 //! ```text
 //! offset  bytes  content
@@ -14,9 +14,9 @@
 //! options in 4 bytes and each as name, tag (0 bool, 1 int, 2 float, 3 text) and value; the number of subscriptions in
 //! 8 bytes and each, in order of insertion, as tag (0 int, 1 text), id and expression.
 //!
-//! Texts are parsed again on loading: the file holds what was asked for, not how an engine laid it out.
+//! The file holds no structure of the engine, so any engine can be filled from it.
 
-use super::codec::{Reader, Writer};
+use super::codec::{ByteReader, ByteWriter};
 use crate::index::{Id, Index, Settings, Source};
 use crate::storage::MAGIC;
 use xxhash_rust::xxh3::xxh3_64;
@@ -30,7 +30,7 @@ pub(in crate::index) fn to_bytes<'s>(
     count: usize,
     subscriptions: impl Iterator<Item = (&'s Id, &'s str)>,
 ) -> Vec<u8> {
-    let mut payload = Writer::default();
+    let mut payload = ByteWriter::default();
     payload.settings(settings);
     payload.u64(count as u64);
     for (id, text) in subscriptions {
@@ -38,7 +38,7 @@ pub(in crate::index) fn to_bytes<'s>(
         payload.text(text);
     }
     let payload = payload.0;
-    let mut file = Writer(Vec::with_capacity(HEADER + payload.len()));
+    let mut file = ByteWriter(Vec::with_capacity(HEADER + payload.len()));
     file.0.extend(MAGIC);
     file.u32(VERSION);
     file.u32(0);
@@ -50,7 +50,7 @@ pub(in crate::index) fn to_bytes<'s>(
 
 /// The index that bytes with this magic and version hold.
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Index, String> {
-    let mut header = Reader(bytes);
+    let mut header = ByteReader(bytes);
     header.take(MAGIC.len() + 4)?;
     if header.u32()? != 0 {
         return Err("the header is damaged".into());
@@ -63,7 +63,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Index, String> {
     if xxh3_64(header.0) != checksum {
         return Err("the checksum does not fit the content: the file is damaged".into());
     }
-    let mut payload = Reader(header.0);
+    let mut payload = ByteReader(header.0);
     let settings = payload.settings()?;
     let index = Index::new(settings).map_err(|error| error.to_string())?;
     let count = payload.u64()?;
@@ -83,6 +83,6 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Index, String> {
     }
 }
 
-fn subscription(payload: &mut Reader<'_>) -> Result<(Id, Source), String> {
+fn subscription(payload: &mut ByteReader<'_>) -> Result<(Id, Source), String> {
     Ok((payload.id()?, Source::from(payload.text()?)))
 }

@@ -5,13 +5,13 @@
 //! | `first_format` | how are the texts of an engine that changes in place written? |
 //! | `codec` | how do settings and ids become bytes? |
 //!
-//! Segments are written as they are, in the container of [`storage`](crate::storage); `segmented/file.rs` says what is
-//! in it.
+//! Segments are written without conversion, in the container of [`storage`](crate::storage); `segmented/file.rs` says which
+//! sections.
 
 mod codec;
 pub(super) mod first_format;
 
-pub(super) use codec::{Reader, Writer};
+pub(super) use codec::{ByteReader, ByteWriter};
 
 use super::segmented::Segmented;
 use super::{Index, Settings};
@@ -23,15 +23,15 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Numbers the files written aside.
+/// Number of saves of this process: makes the names of temporary files distinct.
 static SAVES: AtomicU64 = AtomicU64::new(0);
 
 impl Index {
-    /// The index as bytes: those of a file.
+    /// The index as the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        // Memory takes whatever is written.
-        let _ = self.backing.write(&self.settings, &mut bytes);
+        // Writing to memory does not fail.
+        let _ = self.backend.write(&self.settings, &mut bytes);
         bytes.into_inner()
     }
 
@@ -43,18 +43,18 @@ impl Index {
         }
     }
 
-    /// Writes the index to a file: aside first, then under its name, so that a crash leaves the old or the new.
+    /// Writes the index to a temporary file and renames it, so that a crash leaves either the old file or the new one.
     pub fn save(&self, path: &Path) -> Result<()> {
         let fault = |error: std::io::Error| Error::File { path: path.into(), message: error.to_string() };
-        let mut aside = path.as_os_str().to_owned();
-        // Two threads that save to one path must not write into each other's file.
-        aside.push(format!(".{}.{}.tmp", std::process::id(), SAVES.fetch_add(1, Ordering::Relaxed)));
+        let mut temporary = path.as_os_str().to_owned();
+        // Threads that save to the same path must not share a temporary file.
+        temporary.push(format!(".{}.{}.tmp", std::process::id(), SAVES.fetch_add(1, Ordering::Relaxed)));
         let write = || {
-            let mut file = File::create(&aside)?;
-            self.backing.write(&self.settings, &mut file)?;
+            let mut file = File::create(&temporary)?;
+            self.backend.write(&self.settings, &mut file)?;
             file.sync_all()?;
-            std::fs::rename(&aside, path)?;
-            // The rename itself is durable once the folder is; where folders cannot be opened, it need not be.
+            std::fs::rename(&temporary, path)?;
+            // The rename is durable once the folder is synced. Some systems cannot open folders; they need no sync.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
                 let _ = folder.sync_all();
@@ -62,13 +62,13 @@ impl Index {
             Ok(())
         };
         write().map_err(|error| {
-            let _ = std::fs::remove_file(&aside);
+            let _ = std::fs::remove_file(&temporary);
             fault(error)
         })
     }
 
-    /// Reads the index a file holds. Segments are mapped, not read: the file may be replaced meanwhile, but must not be
-    /// written to.
+    /// Opens the index in a file. Segments are mapped, not read: the file may be replaced later, but must not be written
+    /// to in place.
     pub fn load(path: &Path) -> Result<Index> {
         let fault = |message: String| Error::File { path: path.into(), message };
         let unreadable = |error: std::io::Error| fault(error.to_string());
@@ -87,14 +87,14 @@ impl Index {
         settings.limits.check().map_err(|error| error.to_string())?;
         let engine_info = registry::segmented();
         engine_info.check(&settings.options).map_err(|error| error.to_string())?;
-        let backing = Box::new(Segmented::open(&sections, &settings)?);
-        Ok(Index { settings, engine_info, backing })
+        let backend = Box::new(Segmented::open(&sections, &settings)?);
+        Ok(Index { settings, engine_info, backend })
     }
 }
 
-/// The format version of what begins with these bytes: one that is known.
+/// The format version in the first bytes of a file; an error if this version of tamis cannot read it.
 fn version(bytes: &[u8]) -> Result<u32, String> {
-    let mut start = Reader(bytes);
+    let mut start = ByteReader(bytes);
     if start.take(MAGIC.len()).ok() != Some(MAGIC.as_slice()) {
         return Err("not a tamis index".into());
     }

@@ -1,20 +1,20 @@
-//! The engine's structure as a drawing, in the language of Graphviz.
+//! The engine's structure as a graph in DOT, the language of Graphviz.
 //!
-//! Predicates stand in boxes at the bottom, AND and OR in ellipses on the level the engine gives them. Arrows lead from
-//! children to parents, as matching goes; dashed ones are not followed. A node that is somebody's whole expression has
-//! a thick border and says whose.
+//! Predicates are boxes at the bottom, AND and OR are ellipses on the level that the engine assigns. Arrows lead from
+//! children to parents, the direction of matching; dashed ones are not followed. A node that is the whole expression of a
+//! subscription has a thick border and its id.
 
-use super::State;
-use super::subscriptions::Standing;
+use super::LockedState;
+use super::subscriptions::Decision;
 use crate::engine::{Graph, GraphNode, Part, SubId};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Characters of a line; what is longer is cut.
+/// Maximum characters per line; longer texts are cut.
 const WIDTH: usize = 60;
 
-impl State {
-    /// The engine's structure as a graph in DOT, which Graphviz draws.
+impl LockedState {
+    /// The engine's structure in DOT.
     pub(super) fn dot(&self, title: &str, graph: &Graph) -> String {
         let mut dot = format!("digraph {title} {{\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n");
         let mut levels: BTreeMap<u32, Vec<String>> = BTreeMap::new();
@@ -28,10 +28,10 @@ impl State {
             self.node(&mut dot, &format!("n{place}"), shape, &text, &node.subscriptions);
             levels.entry(node.level).or_default().push(format!("n{place}; "));
         }
-        for (name, text, standing) in
-            [("always", "TRUE", Standing::Always), ("never", "FALSE", Standing::Never)]
+        for (name, text, decision) in
+            [("always", "TRUE", Decision::Always), ("never", "FALSE", Decision::Never)]
         {
-            let constant = self.subscriptions.in_order().into_iter().filter(|(_, s)| s.standing == standing);
+            let constant = self.subscriptions.in_order().into_iter().filter(|(_, s)| s.decision == decision);
             let constant: Vec<SubId> = constant.map(|(sub, _)| sub).collect();
             if !constant.is_empty() {
                 self.node(&mut dot, name, "plaintext", text, &constant);
@@ -69,8 +69,7 @@ fn write_links(dot: &mut String, place: usize, node: &GraphNode) {
     }
 }
 
-/// A line of text inside the quotes of a label: cut where it is too long, nothing in it means anything to Graphviz or
-/// to a terminal.
+/// Text for a quoted label: cut to [`WIDTH`], with characters escaped that Graphviz or a terminal would interpret.
 fn label(text: &str) -> String {
     let mut label = String::new();
     let long = text.chars().nth(WIDTH).is_some();
@@ -78,7 +77,7 @@ fn label(text: &str) -> String {
         match c {
             '"' => label.push_str("\\\""),
             '\\' => label.push_str("\\\\"),
-            // Labels know the entities of HTML.
+            // Graphviz decodes HTML entities in labels.
             '&' => label.push_str("&amp;"),
             c if c.is_control() => {
                 let _ = write!(label, "\\{}", c.escape_default());
@@ -96,7 +95,7 @@ mod tests {
     use crate::error::Result;
     use crate::event::Event;
     use crate::expr::{Limits, Node, Normal};
-    use crate::index::backing::Backing;
+    use crate::index::backend::Backend;
     use crate::index::locked::Locked;
     use crate::index::{Id, Index, Settings, Source};
 
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_without_a_graph_says_who_has_one() {
+    fn the_error_of_an_engine_without_a_graph_names_one_that_has() {
         let settings = Settings { engine: "scan".into(), ..Settings::default() };
         let index = Index::new(settings).expect("an index");
         let error = index.dot().expect_err("scan has no graph");

@@ -1,37 +1,37 @@
 //! Matching one event or many, on one thread or many.
 
-use super::{Locked, MatchScratch, State};
+use super::{Locked, LockedScratch, LockedState};
 use crate::engine::SubId;
 use crate::error::Result;
 use crate::event::Rows;
-use crate::index::backing::Pinned;
-use crate::index::holding::Holding;
-use crate::index::matches::in_chunks;
-use crate::index::ranking::{RankedMatches, Wanted};
+use crate::index::backend::PinnedBackend;
+use crate::index::matching::{EventContext, in_chunks};
+use crate::index::ranking::{RankedMatches, RankingRequest};
 use crate::index::{Id, IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Events a worker takes at a time: enough to make the hand-over cheap, few enough to share evenly.
+/// Events per unit of work: many enough to amortize its cost, few enough for an even share.
 const CHUNK: usize = 64;
 
-/// What a stretch of rows matched.
+/// The matches of a range of rows.
 #[derive(Default)]
-struct Found {
-    /// Where each row's matches end in `subs`.
+struct RangeMatches {
+    /// By row: the end of its matches in `subs`.
     ends: Vec<usize>,
+    /// The matches of all rows, concatenated.
     subs: Vec<SubId>,
 }
 
-/// The schema of one moment; stale once it grew.
-pub(super) struct LockedView<'l> {
+/// A pinned schema. Matching returns [`Stale`] once the state has more attributes.
+pub(super) struct PinnedLocked<'l> {
     pub locked: &'l Locked,
     pub schema: Arc<Schema>,
 }
 
-impl Pinned for LockedView<'_> {
+impl PinnedBackend for PinnedLocked<'_> {
     fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
@@ -60,15 +60,15 @@ impl Pinned for LockedView<'_> {
         &self,
         rows: &Rows,
         range: Range<usize>,
-        wanted: &Wanted<'_>,
+        request: &RankingRequest<'_>,
     ) -> Result<Result<RankedMatches>, Stale> {
         let state = self.locked.state.read();
         state.check(&self.schema)?;
-        let found = in_chunks(range.len(), CHUNK, wanted.threads, |chunk| {
-            self.rank_range(&state, rows, range.start + chunk.start..range.start + chunk.end, wanted)
+        let found = in_chunks(range.len(), CHUNK, request.threads, |chunk| {
+            self.rank_range(&state, rows, range.start + chunk.start..range.start + chunk.end, request)
         });
         let mut scores = Vec::new();
-        let found: Result<Vec<Found>> = found
+        let found: Result<Vec<RangeMatches>> = found
             .into_iter()
             .map(|chunk| {
                 let (found, more) = chunk?;
@@ -79,7 +79,7 @@ impl Pinned for LockedView<'_> {
         Ok(found.map(|found| RankedMatches { matches: state.gather(found, range.len()), scores }))
     }
 
-    /// Updates wait for a copy of the texts only.
+    /// Blocks updates only while the texts are copied.
     fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale> {
         let copied: Vec<(Id, Box<str>)> = {
             let state = self.locked.state.read();
@@ -88,35 +88,35 @@ impl Pinned for LockedView<'_> {
             subscriptions.into_iter().map(|(_, s)| (s.id.clone(), s.text.clone())).collect()
         };
         let text = |at: usize| Some(&*copied[at].1);
-        Ok(self.holding(rows, row).near_misses(copied.len(), limit, text, |at| copied[at].0.clone()))
+        Ok(self.context(rows, row).near_misses(copied.len(), limit, text, |at| copied[at].0.clone()))
     }
 }
 
-impl LockedView<'_> {
-    fn holding<'h>(&'h self, rows: &'h Rows, row: usize) -> Holding<'h> {
+impl PinnedLocked<'_> {
+    fn context<'c>(&'c self, rows: &'c Rows, row: usize) -> EventContext<'c> {
         let Locked { missing, limits, .. } = self.locked;
-        Holding { schema: &self.schema, missing: *missing, limits, rows, row }
+        EventContext { schema: &self.schema, missing: *missing, limits, rows, row }
     }
 
     /// The best matches of some rows, and their scores.
     fn rank_range(
         &self,
-        state: &State,
+        state: &LockedState,
         rows: &Rows,
         range: Range<usize>,
-        wanted: &Wanted<'_>,
-    ) -> Result<(Found, Vec<f64>)> {
+        request: &RankingRequest<'_>,
+    ) -> Result<(RangeMatches, Vec<f64>)> {
         let mut scratch = self.locked.take_scratch(state);
         if scratch.ranked_at != state.subscriptions.changes() {
             scratch.ranked_at = state.subscriptions.changes();
-            scratch.ranker.forget();
+            scratch.ranker.clear_cache();
         }
-        let (mut found, mut scores, mut subs) = (Found::default(), Vec::new(), Vec::new());
+        let (mut found, mut scores, mut subs) = (RangeMatches::default(), Vec::new(), Vec::new());
         for row in range {
             subs.clear();
             state.match_into(rows, row, &mut scratch, &mut subs);
-            let (holding, matches) = (self.holding(rows, row), subs.iter().copied());
-            scratch.ranker.rank(&holding, &state.subscriptions, matches, wanted, |sub, score| {
+            let (context, matches) = (self.context(rows, row), subs.iter().copied());
+            scratch.ranker.rank(&context, &state.subscriptions, matches, request, |sub, score| {
                 found.subs.push(sub);
                 scores.push(score);
             })?;
@@ -128,8 +128,8 @@ impl LockedView<'_> {
 }
 
 impl Locked {
-    /// The subscriptions a row matches, in order of insertion.
-    fn match_subs(&self, state: &State, rows: &Rows, row: usize) -> Vec<SubId> {
+    /// The subscriptions that a row matches, in insertion order.
+    fn match_subs(&self, state: &LockedState, rows: &Rows, row: usize) -> Vec<SubId> {
         let mut scratch = self.take_scratch(state);
         let mut subs = Vec::new();
         state.match_into(rows, row, &mut scratch, &mut subs);
@@ -138,9 +138,15 @@ impl Locked {
         subs
     }
 
-    fn match_range(&self, state: &State, rows: &Rows, range: Range<usize>, ordered: bool) -> Found {
+    fn match_range(
+        &self,
+        state: &LockedState,
+        rows: &Rows,
+        range: Range<usize>,
+        ordered: bool,
+    ) -> RangeMatches {
         let mut scratch = self.take_scratch(state);
-        let mut found = Found::default();
+        let mut found = RangeMatches::default();
         for row in range {
             let start = found.subs.len();
             state.match_into(rows, row, &mut scratch, &mut found.subs);
@@ -154,23 +160,23 @@ impl Locked {
     }
 }
 
-impl State {
-    /// Whether events read with this schema can be used now.
+impl LockedState {
+    /// [`Stale`] if the schema has gained attributes since events were read with `schema`.
     pub(super) fn check(&self, schema: &Schema) -> Result<(), Stale> {
         if schema.len() == self.schema.len() { Ok(()) } else { Err(Stale) }
     }
 
-    fn match_into(&self, rows: &Rows, row: usize, scratch: &mut MatchScratch, subs: &mut Vec<SubId>) {
+    fn match_into(&self, rows: &Rows, row: usize, scratch: &mut LockedScratch, subs: &mut Vec<SubId>) {
         let event = scratch.slots.load(rows, row, self.schema.len());
         self.engine.match_event(&event, &mut scratch.engine, subs);
         subs.extend(self.subscriptions.always());
     }
 
-    fn gather(&self, found: Vec<Found>, rows: usize) -> Matches {
+    fn gather(&self, found: Vec<RangeMatches>, rows: usize) -> Matches {
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
         let mut subs = Vec::new();
-        for Found { ends, subs: more } in found {
+        for RangeMatches { ends, subs: more } in found {
             let base = subs.len();
             offsets.extend(ends.iter().map(|end| (base + end) as i64));
             if subs.is_empty() {

@@ -2,21 +2,21 @@
 //!
 //! | file | question it answers |
 //! | --- | --- |
-//! | `subscriptions` | who is in the index, in which order? |
-//! | `update` | how do subscriptions come and go, all or none? |
-//! | `matching` | which subscriptions does this event satisfy? |
-//! | `drawing` | what does the engine's structure look like? |
+//! | `subscriptions` | which subscriptions are in the index, in which order? |
+//! | `update` | how are subscriptions added, replaced and removed, all or none? |
+//! | `matching` | which subscriptions does an event satisfy? |
+//! | `drawing` | what does the engine's structure look like as a graph? |
 //!
-//! One lock guards the state: matching reads, updates and observations write. Events are read with a copy of
-//! the schema taken before; if an update adds an attribute in between, the reader is told to read again (see
-//! [`Stale`]), so a match always speaks of one state of the index.
+//! A reader-writer lock guards the state: matching reads, updates and observations write. Events are read with a copy of
+//! the schema and without the lock. If an update adds an attribute before they are matched, matching returns [`Stale`], so
+//! every result reflects one state of the index.
 
 mod drawing;
 mod matching;
 mod subscriptions;
 mod update;
 
-use super::backing::{Backing, Pinned};
+use super::backend::{Backend, PinnedBackend};
 use super::file::first_format;
 use super::parsing::Parsed;
 use super::ranking::Ranker;
@@ -27,7 +27,7 @@ use crate::event::{EventSlots, Rows};
 use crate::expr::{Limits, Missing};
 use crate::schema::Schema;
 use crate::storage::Target;
-use matching::LockedView;
+use matching::PinnedLocked;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use subscriptions::Subscriptions;
@@ -36,30 +36,34 @@ use subscriptions::Subscriptions;
 pub(super) struct Locked {
     missing: Missing,
     limits: Limits,
-    state: RwLock<State>,
-    /// Scratches not in use; as many are made as threads match at once.
-    idle: Mutex<Vec<MatchScratch>>,
+    state: RwLock<LockedState>,
+    /// Scratches not in use: as many in all as threads have ever matched at once.
+    idle: Mutex<Vec<LockedScratch>>,
 }
 
-/// Everything that updates and observations change.
-struct State {
+/// What updates and observations change.
+struct LockedState {
+    /// The attributes of all expressions that were ever added.
     schema: Arc<Schema>,
+    /// Ids and texts.
     subscriptions: Subscriptions,
+    /// Expressions that are neither always nor never TRUE.
     engine: Box<dyn Engine>,
 }
 
-/// What one thread needs to match.
-struct MatchScratch {
+/// The buffers of one matching thread.
+struct LockedScratch {
+    /// The event being matched.
     slots: EventSlots,
     engine: Scratch,
     ranker: Ranker<SubId>,
-    /// [`Subscriptions::changes`] when the ranker was used last.
+    /// [`Subscriptions::changes`] when the ranker's cache was last valid.
     ranked_at: u64,
 }
 
 impl Locked {
     pub fn new(engine: Box<dyn Engine>, settings: &Settings) -> Locked {
-        let state = State { schema: Arc::default(), subscriptions: Subscriptions::new(), engine };
+        let state = LockedState { schema: Arc::default(), subscriptions: Subscriptions::new(), engine };
         Locked {
             missing: settings.missing,
             limits: settings.limits,
@@ -68,9 +72,9 @@ impl Locked {
         }
     }
 
-    fn take_scratch(&self, state: &State) -> MatchScratch {
+    fn take_scratch(&self, state: &LockedState) -> LockedScratch {
         let idle = self.idle.lock().pop();
-        idle.unwrap_or_else(|| MatchScratch {
+        idle.unwrap_or_else(|| LockedScratch {
             slots: EventSlots::default(),
             engine: state.engine.scratch(),
             ranker: Ranker::default(),
@@ -78,19 +82,19 @@ impl Locked {
         })
     }
 
-    fn give_back(&self, scratch: MatchScratch) {
+    fn give_back(&self, scratch: LockedScratch) {
         self.idle.lock().push(scratch);
     }
 }
 
-impl Backing for Locked {
-    fn pin(&self) -> Box<dyn Pinned + '_> {
-        Box::new(LockedView { locked: self, schema: self.state.read().schema.clone() })
+impl Backend for Locked {
+    fn pin(&self) -> Box<dyn PinnedBackend + '_> {
+        Box::new(PinnedLocked { locked: self, schema: self.state.read().schema.clone() })
     }
 
-    fn try_pin(&self) -> Option<Box<dyn Pinned + '_>> {
+    fn try_pin(&self) -> Option<Box<dyn PinnedBackend + '_>> {
         let schema = self.state.try_read()?.schema.clone();
-        Some(Box::new(LockedView { locked: self, schema }))
+        Some(Box::new(PinnedLocked { locked: self, schema }))
     }
 
     fn len(&self) -> usize {
@@ -125,11 +129,11 @@ impl Backing for Locked {
         self.remove_id(id)
     }
 
-    /// Matching waits meanwhile.
+    /// Blocks matching until all rows are counted.
     fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale> {
         let mut state = self.state.write();
         state.check(schema)?;
-        let State { schema, engine, .. } = &mut *state;
+        let LockedState { schema, engine, .. } = &mut *state;
         let mut slots = EventSlots::default();
         for row in 0..rows.len() {
             engine.observe(&slots.load(rows, row, schema.len()));
@@ -171,7 +175,7 @@ impl Backing for Locked {
     }
 }
 
-impl State {
+impl LockedState {
     fn text(&self, id: &Id) -> Result<&str> {
         let sub = self.subscriptions.find(id).and_then(|sub| self.subscriptions.get(sub));
         sub.map(|subscription| &*subscription.text).ok_or_else(|| Error::UnknownId(id.clone()))
@@ -185,20 +189,20 @@ mod tests {
     use crate::error::Result;
     use crate::event::{Event, JsonReader, Rows};
     use crate::expr::{Limits, Normal};
-    use crate::index::backing::Backing;
+    use crate::index::backend::Backend;
     use crate::index::{Id, Settings, Source, Stale};
     use crate::schema::{AttrId, Schema};
     use crate::value::Value;
 
-    /// Tells in its figures what it was told: the sum of `a`, whose number is 0, and how often it adapted.
+    /// Reports in its statistics the calls it received: events, the sum of attribute 0 (`a`), and adaptations.
     #[derive(Default)]
-    struct Witness {
+    struct RecordingEngine {
         events: u64,
         sum: u64,
         adapted: u64,
     }
 
-    impl Engine for Witness {
+    impl Engine for RecordingEngine {
         fn insert(&mut self, _id: SubId, _expression: &Normal) -> Result<()> {
             Ok(())
         }
@@ -240,13 +244,13 @@ mod tests {
         index.add(Id::from(id), parsed).expect("added");
     }
 
-    fn witnessed() -> Locked {
-        let index = Locked::new(Box::new(Witness::default()), &Settings::default());
+    fn recorded() -> Locked {
+        let index = Locked::new(Box::new(RecordingEngine::default()), &Settings::default());
         add(&index, 1, "a > 1");
         index
     }
 
-    fn told(index: &Locked) -> Vec<u64> {
+    fn recorded_calls(index: &Locked) -> Vec<u64> {
         index.stats().into_iter().map(|(_, figure)| figure).collect()
     }
 
@@ -260,22 +264,22 @@ mod tests {
 
     #[test]
     fn the_engine_sees_every_event_and_adapts_once_a_batch() {
-        let index = witnessed();
+        let index = recorded();
         let schema = index.pin().schema().clone();
         let rows = read(&[r#"{"a": 5}"#, r#"{"b": 7}"#, r#"{"a": 30}"#], &schema);
         index.observe_rows(&schema, &rows).expect("a fresh schema");
-        assert_eq!(told(&index), [3, 35, 1]);
+        assert_eq!(recorded_calls(&index), [3, 35, 1]);
         index.observe_rows(&schema, &rows).expect("a fresh schema");
-        assert_eq!(told(&index), [6, 70, 2]);
+        assert_eq!(recorded_calls(&index), [6, 70, 2]);
     }
 
     #[test]
-    fn stale_rows_are_not_seen() {
-        let index = witnessed();
+    fn stale_rows_are_not_counted() {
+        let index = recorded();
         let old = index.pin().schema().clone();
         let rows = read(&[r#"{"a": 5, "b": 7}"#], &old);
         add(&index, 2, "b > 1");
         assert_eq!(index.observe_rows(&old, &rows), Err(Stale));
-        assert_eq!(told(&index), [0, 0, 0]);
+        assert_eq!(recorded_calls(&index), [0, 0, 0]);
     }
 }

@@ -1,9 +1,9 @@
-//! Who is in the index: ids, texts, dense numbers, and the order of insertion.
+//! The subscriptions of an index: ids, texts, dense numbers, and insertion order.
 
 use crate::engine::SubId;
 use crate::expr::Root;
 use crate::index::id::{Id, IdColumn};
-use crate::index::ranking::Written;
+use crate::index::ranking::ExpressionTexts;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -16,28 +16,28 @@ pub struct Subscription {
     /// The expression as given, or in canonical form if it was built in code.
     pub text: Box<str>,
     /// Whether the engine holds it, or why not.
-    pub standing: Standing,
+    pub decision: Decision,
     /// Position in the order of insertion; a replacement keeps it.
     pub sequence: u64,
 }
 
-/// Where a subscription's matches come from.
+/// What decides whether an event matches a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// The engine decides.
-    InEngine,
-    /// Every event matches; the engine has not got it.
+pub enum Decision {
+    /// The engine, which holds the expression.
+    ByEngine,
+    /// The expression is always TRUE: every event matches. Not in the engine.
     Always,
-    /// No event matches; the engine has not got it.
+    /// The expression is never TRUE: no event matches. Not in the engine.
     Never,
 }
 
-impl From<Root> for Standing {
-    fn from(root: Root) -> Standing {
+impl From<Root> for Decision {
+    fn from(root: Root) -> Decision {
         match root {
-            Root::Never => Standing::Never,
-            Root::Always => Standing::Always,
-            Root::Node(_) => Standing::InEngine,
+            Root::Never => Decision::Never,
+            Root::Always => Decision::Always,
+            Root::Node(_) => Decision::ByEngine,
         }
     }
 }
@@ -47,18 +47,21 @@ impl From<Root> for Standing {
 pub struct Subscriptions {
     /// By number; `None` where a number is free.
     slots: Vec<Option<Subscription>>,
-    /// By number: the id if it is an integer, so that matches name themselves without a look at the slots.
+    /// By number: the id if it is an integer, 0 otherwise. Lists of integer ids are made from these 8 bytes each.
     int_ids: Vec<i64>,
+    /// Numbers to use again, last freed first.
     free: Vec<SubId>,
     /// Numbers by the hash of their id.
     by_id: HashTable<SubId>,
-    /// Subscriptions that match every event, in no particular order.
+    /// Subscriptions that match every event, unordered.
     always: Vec<SubId>,
+    /// Number of ids that are strings.
     text_ids: usize,
+    /// Position of the next addition in insertion order.
     next_sequence: u64,
-    /// Counts what gives a number another meaning.
+    /// Number of replacements and removals: caches keyed by number are valid while it stays the same.
     changes: u64,
-    /// Whether ascending numbers are also in order of insertion: true until a number is used again.
+    /// Whether ascending numbers are in insertion order: true until a freed number is used again.
     numbers_in_order: bool,
 }
 
@@ -83,7 +86,7 @@ impl Subscriptions {
         self.slots.get(sub.index())?.as_ref()
     }
 
-    /// Makes room for further subscriptions at once.
+    /// Reserves memory for further subscriptions.
     pub fn reserve(&mut self, additional: usize) {
         self.slots.reserve(additional);
         self.int_ids.reserve(additional);
@@ -100,11 +103,11 @@ impl Subscriptions {
     }
 
     /// Adds a subscription whose id is not present, under [`Subscriptions::next_number`].
-    pub fn insert(&mut self, id: Id, text: Box<str>, standing: Standing) {
+    pub fn insert(&mut self, id: Id, text: Box<str>, decision: Decision) {
         let hashed = hash(&id);
         self.text_ids += usize::from(matches!(id, Id::Text(_)));
         let int_id = if let Id::Int(id) = id { id } else { 0 };
-        let subscription = Subscription { id, text, standing, sequence: self.next_sequence };
+        let subscription = Subscription { id, text, decision, sequence: self.next_sequence };
         self.next_sequence += 1;
         let sub = match self.free.pop() {
             Some(sub) => {
@@ -119,7 +122,7 @@ impl Subscriptions {
                 SubId(self.slots.len() as u32 - 1)
             }
         };
-        if standing == Standing::Always {
+        if decision == Decision::Always {
             self.always.push(sub);
         }
         let slots = &self.slots;
@@ -138,7 +141,7 @@ impl Subscriptions {
         self.text_ids -= usize::from(matches!(removed.id, Id::Text(_)));
         self.always.retain(|other| *other != sub);
         if sub.index() + 1 == self.slots.len() {
-            // The last number simply ceases to exist, so taking back a batch leaves no trace.
+            // Not freed but dropped, so that undoing a failed batch restores the state before it.
             self.slots.pop();
             self.int_ids.pop();
         } else {
@@ -146,20 +149,20 @@ impl Subscriptions {
         }
     }
 
-    /// Gives a subscription that is present another expression.
-    pub fn replace(&mut self, sub: SubId, text: Box<str>, standing: Standing) {
+    /// Replaces the expression of a subscription that is present.
+    pub fn replace(&mut self, sub: SubId, text: Box<str>, decision: Decision) {
         self.changes += 1;
         self.always.retain(|other| *other != sub);
-        if standing == Standing::Always {
+        if decision == Decision::Always {
             self.always.push(sub);
         }
         if let Some(subscription) = &mut self.slots[sub.index()] {
             subscription.text = text;
-            subscription.standing = standing;
+            subscription.decision = decision;
         }
     }
 
-    /// As long as this stays, every number in use means what it did.
+    /// Number of replacements and removals so far.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -179,7 +182,7 @@ impl Subscriptions {
         all
     }
 
-    /// Sorts matches by insertion.
+    /// Sorts matches into insertion order.
     pub fn sort(&self, matches: &mut [SubId]) {
         if self.numbers_in_order {
             if !matches.is_sorted() {
@@ -254,7 +257,7 @@ impl Subscriptions {
             if self.find(&subscription.id) != Some(sub) {
                 return Err(format!("subscriptions: id {} does not lead to its number", subscription.id));
             }
-            if (subscription.standing == Standing::Always) != self.always.contains(&sub) {
+            if (subscription.decision == Decision::Always) != self.always.contains(&sub) {
                 return Err(format!(
                     "subscriptions: the list of tautologies is wrong about {}",
                     subscription.id
@@ -265,8 +268,8 @@ impl Subscriptions {
     }
 }
 
-impl Written for Subscriptions {
-    type Place = SubId;
+impl ExpressionTexts for Subscriptions {
+    type Location = SubId;
 
     fn key(&self, sub: SubId) -> u64 {
         u64::from(sub.0)

@@ -1,7 +1,7 @@
-//! How subscriptions come and go. Whatever fails leaves the index as it was.
+//! Adding, replacing and removing subscriptions. A failed update leaves the index as it was.
 
-use super::subscriptions::Standing;
-use super::{Locked, State};
+use super::subscriptions::Decision;
+use super::{Locked, LockedState};
 use crate::engine::SubId;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Limits, Missing, Normalizer, parse};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 impl Locked {
     pub(super) fn add_parsed(&self, id: Id, (text, expr): Parsed) -> Result<bool> {
         let mut state = self.state.write();
-        let (_, standing) = state.insert(id, text, &expr, &mut Normalizer::default(), self.missing)?;
-        Ok(standing != Standing::Never)
+        let (_, decision) = state.insert(id, text, &expr, &mut Normalizer::default(), self.missing)?;
+        Ok(decision != Decision::Never)
     }
 
     pub(super) fn add_batch(&self, batch: &mut dyn Iterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
@@ -29,9 +29,9 @@ impl Locked {
             |source: Source| source.parsed(&self.limits),
             |id, parsed| {
                 let (text, expr) = parsed?;
-                let (sub, standing) = state.insert(id, text, &expr, &mut normalizer, self.missing)?;
+                let (sub, decision) = state.insert(id, text, &expr, &mut normalizer, self.missing)?;
                 added.push(sub);
-                if standing == Standing::Never {
+                if decision == Decision::Never {
                     never.push(row);
                 }
                 row += 1;
@@ -40,7 +40,7 @@ impl Locked {
         );
         match outcome {
             Ok(()) => {
-                // After a few it would not pay.
+                // Compaction takes time proportional to all subscriptions; worth it after a batch of a quarter of them.
                 if row >= 1_000 && row > state.subscriptions.len() / 4 {
                     state.engine.settle();
                 }
@@ -48,7 +48,7 @@ impl Locked {
             }
             Err(error) => {
                 added.into_iter().rev().for_each(|sub| state.remove(sub));
-                state.forget_attributes(attributes);
+                state.truncate_attributes(attributes);
                 Err(error.at_row(row))
             }
         }
@@ -57,8 +57,8 @@ impl Locked {
     pub(super) fn replace_parsed(&self, id: &Id, (text, expr): Parsed) -> Result<bool> {
         let mut state = self.state.write();
         let sub = state.subscriptions.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-        let standing = state.replace(sub, text, &expr, &self.limits, self.missing)?;
-        Ok(standing != Standing::Never)
+        let decision = state.replace(sub, text, &expr, &self.limits, self.missing)?;
+        Ok(decision != Decision::Never)
     }
 
     pub(super) fn remove_id(&self, id: &Id) -> Result<()> {
@@ -69,7 +69,7 @@ impl Locked {
     }
 }
 
-impl State {
+impl LockedState {
     fn insert(
         &mut self,
         id: Id,
@@ -77,7 +77,7 @@ impl State {
         expr: &Expr,
         normalizer: &mut Normalizer,
         missing: Missing,
-    ) -> Result<(SubId, Standing)> {
+    ) -> Result<(SubId, Decision)> {
         if self.subscriptions.find(&id).is_some() {
             return Err(Error::DuplicateId(id));
         }
@@ -85,26 +85,26 @@ impl State {
         let sub = number.ok_or_else(|| Error::Expression("the index is full: 2^32 subscriptions".into()))?;
         let attributes = self.schema.len();
         let normal = normalizer.normalize(expr, &mut self.schema, missing);
-        let standing = Standing::from(normal.root());
-        if standing == Standing::InEngine
+        let decision = Decision::from(normal.root());
+        if decision == Decision::ByEngine
             && let Err(error) = self.engine.insert(sub, normal)
         {
-            self.forget_attributes(attributes);
+            self.truncate_attributes(attributes);
             return Err(error);
         }
-        self.subscriptions.insert(id, text, standing);
-        Ok((sub, standing))
+        self.subscriptions.insert(id, text, decision);
+        Ok((sub, decision))
     }
 
-    /// Takes back the attributes that a failed update brought, so that readers need not read again for nothing.
-    fn forget_attributes(&mut self, from: usize) {
+    /// Removes the attributes that a failed update added, so that events already read do not become stale.
+    fn truncate_attributes(&mut self, from: usize) {
         if self.schema.len() > from {
             Arc::make_mut(&mut self.schema).truncate(from);
         }
     }
 
     fn remove(&mut self, sub: SubId) {
-        if self.standing(sub) == Some(Standing::InEngine) {
+        if self.decision(sub) == Some(Decision::ByEngine) {
             self.engine.remove(sub);
         }
         self.subscriptions.remove(sub);
@@ -117,19 +117,19 @@ impl State {
         expr: &Expr,
         limits: &Limits,
         missing: Missing,
-    ) -> Result<Standing> {
+    ) -> Result<Decision> {
         let mut normalizer = Normalizer::default();
-        let was_in_engine = self.standing(sub) == Some(Standing::InEngine);
+        let was_in_engine = self.decision(sub) == Some(Decision::ByEngine);
         if was_in_engine {
             self.engine.remove(sub);
         }
         let attributes = self.schema.len();
         let normal = normalizer.normalize(expr, &mut self.schema, missing);
-        let standing = Standing::from(normal.root());
-        if standing == Standing::InEngine
+        let decision = Decision::from(normal.root());
+        if decision == Decision::ByEngine
             && let Err(error) = self.engine.insert(sub, normal)
         {
-            self.forget_attributes(attributes);
+            self.truncate_attributes(attributes);
             if was_in_engine && let Some(old) = self.subscriptions.get(sub) {
                 let old = parse(&old.text, limits)?;
                 let normal = normalizer.normalize(&old, &mut self.schema, missing);
@@ -137,11 +137,11 @@ impl State {
             }
             return Err(error);
         }
-        self.subscriptions.replace(sub, text, standing);
-        Ok(standing)
+        self.subscriptions.replace(sub, text, decision);
+        Ok(decision)
     }
 
-    fn standing(&self, sub: SubId) -> Option<Standing> {
-        self.subscriptions.get(sub).map(|subscription| subscription.standing)
+    fn decision(&self, sub: SubId) -> Option<Decision> {
+        self.subscriptions.get(sub).map(|subscription| subscription.decision)
     }
 }

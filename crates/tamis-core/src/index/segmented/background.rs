@@ -131,7 +131,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::super::Segmented;
-    use crate::index::backing::Backing;
+    use crate::index::backend::Backend;
     use crate::index::{Id, Settings, Source};
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
             let parsed = Source::from("a = 1").parsed(&index.0.limits).expect("an expression");
             index.add(Id::from(n), parsed).expect("added");
         }
-        assert_eq!(index.0.snapshot().parts.len(), 2_000 / 64, "nothing is merged");
+        assert_eq!(index.0.snapshot().segments.len(), 2_000 / 64, "nothing is merged");
         assert_eq!(index.ids().len(), 2_000);
         assert_eq!(index.validate(), Err("compaction: a reason".into()));
         index.0.snapshot().validate().expect("a sound snapshot");
@@ -157,6 +157,6 @@ mod tests {
         *index.0.background.merging.lock() = Some(std::process::id() + 1);
         index.0.background.state.lock().running = Some(std::process::id() + 1);
         index.compact().expect("compacted");
-        assert_eq!(index.0.snapshot().parts.len(), 1);
+        assert_eq!(index.0.snapshot().segments.len(), 1);
     }
 }

@@ -1,18 +1,17 @@
-//! A snapshot as a file, and back: sections as they are, mapped on loading.
+//! A snapshot as a file, and back: arrays are written without conversion and mapped on loading.
 //!
 //! Group 0 has the settings (tag 1), the attribute names (tags 2 and 3), three counts (tag 4: segments, live
-//! subscriptions, next place in the order of insertion) and the recent subscriptions (tag 5). Group `i` from 1 on has
-//! segment `i`: ids (tags 1 to 5), texts (16, 17), places in the order of insertion (18), members that are always (19)
-//! and never true (20), the bitmap of those that are gone (21), and the matching structure (from 64 on).
+//! subscriptions, position of the next addition in insertion order) and the recent subscriptions (tag 5). Group `i >= 1`
+//! has segment `i`: ids (tags 1 to 5), texts (16, 17), positions in insertion order (18), members that are always (19) and
+//! never TRUE (20), tombstones (21), and the matching structure (64 and above).
 
 use super::Segmented;
-use super::dead::Dead;
+use super::members::{Strings, StringsBuilder};
 use super::segment::Segment;
-use super::snapshot::{Entry, Part, Snapshot};
-use super::strings::{Strings, StringsBuilder};
+use super::snapshot::{LiveSegment, RecentSubscription, Snapshot, Tombstones};
 use crate::compiled::CompiledOptions;
 use crate::expr::{Normalizer, parse};
-use crate::index::file::{Reader, Writer};
+use crate::index::file::{ByteReader, ByteWriter};
 use crate::index::{Id, Settings};
 use crate::schema::Schema;
 use crate::storage::{Sections, SectionsWriter, Target};
@@ -24,31 +23,31 @@ const ATTRIBUTES: u32 = 2; // and 3
 const COUNTS: u32 = 4;
 const RECENT: u32 = 5;
 /// Tag of a segment's group.
-const DEAD: u32 = 21;
+const TOMBSTONES: u32 = 21;
 
 impl Snapshot {
-    /// Writes all there is; nothing is built.
+    /// Writes the whole state; builds nothing.
     pub fn write(&self, settings: &Settings, target: &mut dyn Target) -> std::io::Result<()> {
         let mut out = SectionsWriter::new(target);
-        let mut bytes = Writer::default();
+        let mut bytes = ByteWriter::default();
         bytes.settings(settings);
         out.put(SETTINGS, &bytes.0);
         let mut names = StringsBuilder::new();
         self.schema.names().for_each(|name| names.push(name));
         names.finish().write(ATTRIBUTES, &mut out);
-        out.put(COUNTS, &[self.parts.len() as u64, self.len as u64, self.next_sequence]);
-        let mut recent = Writer::default();
-        for entry in self.recent.iter() {
-            recent.u64(entry.sequence);
-            recent.id(&entry.id);
-            recent.text(&entry.text);
+        out.put(COUNTS, &[self.segments.len() as u64, self.len as u64, self.next_sequence]);
+        let mut recent = ByteWriter::default();
+        for subscription in self.recent.iter() {
+            recent.u64(subscription.sequence);
+            recent.id(&subscription.id);
+            recent.text(&subscription.text);
         }
         out.put(RECENT, &recent.0);
-        for (at, part) in self.parts.iter().enumerate() {
+        for (at, LiveSegment { segment, tombstones }) in self.segments.iter().enumerate() {
             out.group(at as u32 + 1);
-            part.segment.write(&mut out);
-            let dead = if part.dead.count() > 0 { part.dead.words(part.segment.len()) } else { Vec::new() };
-            out.put(DEAD, &dead);
+            segment.write(&mut out);
+            let words = if tombstones.count() > 0 { tombstones.words(segment.len()) } else { Vec::new() };
+            out.put(TOMBSTONES, &words);
         }
         out.finish()
     }
@@ -58,38 +57,38 @@ impl Segmented {
     /// The settings of a written index.
     pub fn settings(sections: &Sections) -> Result<Settings, String> {
         let bytes = sections.take::<u8>(SETTINGS)?;
-        let mut reader = Reader(&bytes);
+        let mut reader = ByteReader(&bytes);
         let settings = reader.settings()?;
         if reader.0.is_empty() { Ok(settings) } else { Err("content left over after the settings".into()) }
     }
 
-    /// The index that [`Snapshot::write`] wrote. Only names and recent subscriptions are read, the rest stays where it
-    /// is.
+    /// The index that [`Snapshot::write`] wrote. Reads the attribute names and the recent subscriptions; all else stays
+    /// mapped.
     pub fn open(sections: &Sections, settings: &Settings) -> Result<Segmented, String> {
         let mut schema = Schema::default();
         let names = Strings::open(ATTRIBUTES, sections)?;
         for at in 0..names.len() {
             let name = names.get(at).ok_or("an attribute's name is not UTF-8")?;
             if schema.intern(&name.into()).index() != at {
-                return Err(format!("the attribute {name:?} is there twice"));
+                return Err(format!("the attribute {name:?} occurs twice"));
             }
         }
         let counts = sections.take::<u64>(COUNTS)?;
         let &[segments, len, next_sequence] = counts.as_slice() else {
             return Err(format!("{} counts", counts.len()));
         };
-        // Nobody adds that many; what follows counts on from there.
+        // A larger number is damage, and additions would overflow it.
         if next_sequence > 1 << 62 {
-            return Err(format!("{next_sequence} places in the order of insertion"));
+            return Err(format!("{next_sequence} positions in insertion order"));
         }
         let mut snapshot = Snapshot { schema: Arc::new(schema), next_sequence, ..Snapshot::default() };
         let options = CompiledOptions::new(&settings.options).map_err(|error| error.to_string())?;
         for group in 1..=segments {
             let group = u32::try_from(group).map_err(|_| format!("{segments} segments"))?;
-            let part = open_part(&sections.group(group), &options, settings)?;
-            snapshot.len += part.live();
-            snapshot.text_ids += part.live_texts();
-            snapshot.parts.push(part);
+            let live = open_segment(&sections.group(group), &options, settings)?;
+            snapshot.len += live.live();
+            snapshot.text_ids += live.live_text_ids();
+            snapshot.segments.push(live);
         }
         snapshot.read_recent(&sections.take::<u8>(RECENT)?, settings)?;
         if snapshot.len as u64 != len {
@@ -99,22 +98,29 @@ impl Segmented {
     }
 }
 
-fn open_part(sections: &Sections, options: &CompiledOptions, settings: &Settings) -> Result<Part, String> {
+fn open_segment(
+    sections: &Sections,
+    options: &CompiledOptions,
+    settings: &Settings,
+) -> Result<LiveSegment, String> {
     let segment = Segment::open(sections, options, &settings.limits)?;
-    let words = sections.take::<u64>(DEAD)?;
-    let dead = if words.is_empty() { Dead::default() } else { Dead::from_words(&words, segment.len())? };
-    let part = Part { segment: Arc::new(segment), dead };
-    if part.live() == 0 { Err("a segment without live members".into()) } else { Ok(part) }
+    let words = sections.take::<u64>(TOMBSTONES)?;
+    let tombstones = match words.is_empty() {
+        true => Tombstones::default(),
+        false => Tombstones::from_words(&words, segment.len())?,
+    };
+    let live = LiveSegment { segment: Arc::new(segment), tombstones };
+    if live.live() == 0 { Err("a segment without live members".into()) } else { Ok(live) }
 }
 
 impl Snapshot {
     fn read_recent(&mut self, bytes: &[u8], settings: &Settings) -> Result<(), String> {
-        let mut reader = Reader(bytes);
+        let mut reader = ByteReader(bytes);
         let (attributes, next_sequence) = (self.schema.len(), self.next_sequence);
         while !reader.0.is_empty() {
             let (sequence, id, text) = (reader.u64()?, reader.id()?, reader.text()?);
             if sequence >= next_sequence || self.find(&id).is_some() {
-                return Err(format!("{id} is there twice or out of order"));
+                return Err(format!("{id} occurs twice or out of order"));
             }
             let expr = parse(text, &settings.limits).map_err(|error| error.to_string())?;
             let mut schema = self.schema.clone();
@@ -122,15 +128,15 @@ impl Snapshot {
             if schema.len() != attributes {
                 return Err(format!("an attribute of {id} is unknown"));
             }
-            self.push(Entry { id, text: text.into(), sequence, normal });
+            self.push(RecentSubscription { id, text: text.into(), sequence, normal });
         }
         Ok(())
     }
 }
 
-impl Part {
-    /// Live members whose id is a string.
-    fn live_texts(&self) -> usize {
+impl LiveSegment {
+    /// Number of live members whose id is a string.
+    fn live_text_ids(&self) -> usize {
         match (self.segment.ids.is_uniform(), self.segment.ids.is_text(0)) {
             (true, true) => self.live(),
             (true, false) => 0,

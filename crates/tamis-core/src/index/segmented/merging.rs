@@ -10,8 +10,8 @@
 
 use super::Shared;
 use super::segment::{Segment, SegmentBuilder};
-use super::snapshot::{Part, Snapshot};
-use super::update::Writing;
+use super::snapshot::{LiveSegment, Snapshot};
+use super::update::WriterState;
 use crate::error::{Error, Result};
 use crate::expr::{Normalizer, parse};
 use crate::index::parsing::parse_ahead;
@@ -33,16 +33,16 @@ impl Shared {
     }
 
     /// The segments to be merged next, or the one to be written again; empty if all is well.
-    pub fn plan(&self, snapshot: &Snapshot) -> Vec<Part> {
+    pub fn plan(&self, snapshot: &Snapshot) -> Vec<LiveSegment> {
         self.plan_within(snapshot, &[], usize::MAX)
     }
 
     /// As [`Shared::plan`], without segments that are busy and for at most `most` live members.
-    fn plan_within(&self, snapshot: &Snapshot, busy: &[Arc<Segment>], most: usize) -> Vec<Part> {
-        let is_free = |part: &&Part| !busy.iter().any(|segment| Arc::ptr_eq(segment, &part.segment));
-        let mut parts: Vec<&Part> = snapshot.parts.iter().filter(is_free).collect();
+    fn plan_within(&self, snapshot: &Snapshot, busy: &[Arc<Segment>], most: usize) -> Vec<LiveSegment> {
+        let is_free = |part: &&LiveSegment| !busy.iter().any(|segment| Arc::ptr_eq(segment, &part.segment));
+        let mut parts: Vec<&LiveSegment> = snapshot.segments.iter().filter(is_free).collect();
         parts.sort_by_key(|part| part.live());
-        let mut chosen: Vec<Part> = Vec::new();
+        let mut chosen: Vec<LiveSegment> = Vec::new();
         let mut live = 0;
         for part in &parts {
             if live + part.live() > most {
@@ -55,20 +55,21 @@ impl Shared {
                 chosen.clear();
                 live = 0;
             }
-            chosen.push(Part::clone(part));
+            chosen.push(LiveSegment::clone(part));
             live += part.live();
         }
         if chosen.len() > 1 {
             return chosen;
         }
-        let is_worn = |part: &&&Part| part.dead.count() * 3 > part.segment.len() && part.live() <= most;
+        let is_worn =
+            |part: &&&LiveSegment| part.tombstones.count() * 3 > part.segment.len() && part.live() <= most;
         let worn = parts.iter().find(is_worn);
-        worn.map(|part| Part::clone(part)).into_iter().collect()
+        worn.map(|part| LiveSegment::clone(part)).into_iter().collect()
     }
 
     /// Merges small segments as a writer, if the background does not keep up. Takes milliseconds at most.
-    pub fn merge_in_passing(&self, next: &mut Snapshot, writing: &Writing) {
-        if next.parts.len() <= CROWDED || self.background.fault().is_some() {
+    pub fn merge_in_passing(&self, next: &mut Snapshot, writing: &WriterState) {
+        if next.segments.len() <= CROWDED || self.background.fault().is_some() {
             return;
         }
         let few = self.options.recent.saturating_mul(self.options.fanout.pow(2));
@@ -83,7 +84,7 @@ impl Shared {
     }
 
     /// Merges segments and publishes the result. One merge at a time; `busy` is told to writers.
-    pub fn merge(&self, choose: impl FnOnce(&mut Snapshot) -> Vec<Part>) -> Result<bool> {
+    pub fn merge(&self, choose: impl FnOnce(&mut Snapshot) -> Vec<LiveSegment>) -> Result<bool> {
         let _alone = self.background.alone();
         let (snapshot, chosen) = {
             let mut writing = self.writing.lock();
@@ -111,10 +112,10 @@ impl Shared {
     }
 
     /// A segment of all that is live in these parts of a snapshot, of which there is something.
-    fn merged(&self, snapshot: &Snapshot, chosen: &[Part]) -> Result<Segment> {
+    fn merged(&self, snapshot: &Snapshot, chosen: &[LiveSegment]) -> Result<Segment> {
         let damaged = |what: &str| Error::Internal(format!("a segment is damaged: {what}"));
         let mut members: Vec<(u64, usize, u32)> = Vec::new();
-        for (at, Part { segment, .. }) in chosen.iter().enumerate() {
+        for (at, LiveSegment { segment, .. }) in chosen.iter().enumerate() {
             members.extend(chosen[at].live_members().map(|local| (segment.sequence(local), at, local)));
         }
         if members.len() >= u32::MAX as usize {
@@ -156,12 +157,12 @@ impl Shared {
 
     /// Makes one segment of everything and waits for it.
     pub fn compact(self: &Arc<Shared>) -> Result<()> {
-        let observed = self.sample.lock().seen();
+        let observed = self.sample.lock().observed();
         self.merge(|next| {
             self.freeze(next);
-            match next.parts.as_slice() {
+            match next.segments.as_slice() {
                 // Nothing would become better.
-                [part] if part.dead.count() == 0 && part.segment.observed == observed => Vec::new(),
+                [part] if part.tombstones.count() == 0 && part.segment.observed == observed => Vec::new(),
                 parts => parts.to_vec(),
             }
         })?;
@@ -171,23 +172,23 @@ impl Shared {
 
 impl Snapshot {
     /// Puts a segment of what was live in some parts in their place. Whoever of them went since goes in it, too.
-    fn substitute(&mut self, chosen: &[Part], segment: Segment) {
-        let mut merged = Part::new(Arc::new(segment));
+    fn substitute(&mut self, chosen: &[LiveSegment], segment: Segment) {
+        let mut merged = LiveSegment::new(Arc::new(segment));
         for then in chosen {
-            let gone = match self.parts.iter().position(|now| Arc::ptr_eq(&now.segment, &then.segment)) {
-                Some(at) => self.parts.swap_remove(at).dead.since(&then.dead),
+            let gone = match self.segments.iter().position(|now| Arc::ptr_eq(&now.segment, &then.segment)) {
+                Some(at) => self.segments.swap_remove(at).tombstones.since(&then.tombstones),
                 // The last of it went.
                 None => then.live_members().collect(),
             };
             for local in gone {
                 let id = then.segment.ids.get(local as usize);
                 if let Some(local) = merged.segment.ids.find(&id) {
-                    merged.dead.insert(local);
+                    merged.tombstones.insert(local);
                 }
             }
         }
         if merged.live() > 0 {
-            self.parts.push(merged);
+            self.segments.push(merged);
         }
     }
 }

@@ -1,46 +1,37 @@
-//! Subscriptions in immutable segments, so that readers never wait.
+//! Subscriptions in immutable segments, so that readers never block.
 //!
-//! | file | question it answers |
+//! | file or folder | question it answers |
 //! | --- | --- |
 //! | `snapshot` | what is one state of the index? |
 //! | `segment` | what is a segment, and how is one built? |
-//! | `ids`, `strings` | how does a segment hold ids and texts in arrays? |
-//! | `dead` | which members of a segment are gone? |
-//! | `update` | how do subscriptions come and go, all or none? |
-//! | `merging` | which segments become one, and how, while updates go on? |
+//! | `members` | how does a segment store ids and texts in arrays? |
+//! | `update` | how are subscriptions added, replaced and removed, all or none? |
+//! | `merging` | which segments are merged, and how, without blocking updates? |
 //! | `background` | which thread does that, and when? |
-//! | `sample` | which observed events does it keep in mind? |
-//! | `matching` | which subscriptions does this event satisfy? |
-//! | `ascending` | how do they come into order? |
-//! | `columns` | how do their ids leave? |
-//! | `planning` | what was laid out for a subscription? |
-//! | `file` | how is all of it written as it is, and mapped? |
-//! | `checking` | does everything fit together? |
+//! | `sample` | which observed events are segments built with? |
+//! | `matching` | which subscriptions does an event satisfy? |
+//! | `planning` | how is a subscription found? |
+//! | `file` | how is a snapshot written and mapped? |
 //!
-//! The idea is that of log-structured merge trees. An update makes a new [`Snapshot`] and puts it in the place of the
-//! current one; a reader takes the current one and keeps it for as long as it likes. Additions go to a short list whose
-//! expressions are evaluated one by one; a full list is frozen into a small segment; small segments are merged into
-//! larger ones by a thread of their own. A removal sets a bit. Segments are rewritten once a third of them is gone.
+//! The design is that of log-structured merge trees. An update publishes a new [`Snapshot`]; a reader takes the current one
+//! and keeps it as long as needed. Additions go to a short list whose expressions are all evaluated for each event; a full
+//! list is frozen into a small segment; a background thread merges small segments into larger ones. A removal sets a
+//! tombstone. A segment is rewritten once a third of its members are removed.
 
-mod ascending;
 mod background;
-mod checking;
-mod columns;
-mod dead;
 mod file;
-mod ids;
 mod matching;
+mod members;
 mod merging;
 mod planning;
 mod sample;
 mod segment;
 mod snapshot;
-mod strings;
 mod update;
 
-use super::backing::{Backing, Pinned};
+use super::backend::{Backend, PinnedBackend};
 use super::parsing::Parsed;
-use super::{Id, MemoryUsage, Plan, Settings, Source, Stale};
+use super::{Id, MatchPlan, MemoryUsage, Settings, Source, Stale};
 use crate::compiled::CompiledOptions;
 use crate::engine::registry::whole_number;
 use crate::error::{Error, Result};
@@ -49,49 +40,53 @@ use crate::expr::{Expr, Limits, Missing};
 use crate::schema::Schema;
 use crate::storage::Target;
 use background::Background;
-use matching::{MatchScratch, SnapshotView};
+use matching::{PinnedSnapshot, SnapshotScratch};
 use parking_lot::{Mutex, RwLock};
 use sample::Sample;
-use snapshot::Snapshot;
+use snapshot::{LiveSegment, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use update::Writing;
+use update::WriterState;
 
-/// The handle. The thread in the background shares what is in it, and ends when it is dropped.
+/// The backend. Its state is shared with the merging thread, which stops when this is dropped.
 pub(super) struct Segmented(Arc<Shared>);
 
-/// What threads share.
+/// The state that the index and its merging thread share.
 struct Shared {
     missing: Missing,
     limits: Limits,
-    options: StoreOptions,
-    /// Locked for the copy of a pointer only.
+    options: SegmentedOptions,
+    /// The published snapshot. The lock is held only while the pointer is copied or replaced.
     current: RwLock<Arc<Snapshot>>,
-    /// Held by whoever makes the next snapshot.
-    writing: Mutex<Writing>,
+    /// The writers' lock: held while the next snapshot is made and published.
+    writing: Mutex<WriterState>,
+    /// The observed events that segments are built with.
     sample: Mutex<Sample>,
+    /// The merging thread.
     background: Background,
-    /// The index is dropped: nobody needs what is under way.
+    /// Whether the index is dropped: the merging thread stops.
     stopped: AtomicBool,
-    /// Scratches not in use; as many are made as threads match at once.
-    idle: Mutex<Vec<MatchScratch>>,
+    /// Scratches not in use: as many in all as threads have ever matched at once.
+    idle: Mutex<Vec<SnapshotScratch>>,
+    /// Number of times the recent subscriptions became a segment.
     freezes: AtomicU64,
+    /// Number of merges in the background or by [`Backend::compact`].
     compactions: AtomicU64,
 }
 
-/// What users choose.
-struct StoreOptions {
-    /// How long the list of recent subscriptions gets.
+/// The engine's options.
+struct SegmentedOptions {
+    /// Maximum length of the list of recent subscriptions.
     recent: usize,
-    /// How many times larger each class of segments is than the one before.
+    /// Ratio between the sizes of one class of segments and the class below.
     fanout: usize,
     compiled: CompiledOptions,
 }
 
-impl StoreOptions {
-    fn new(settings: &Settings) -> Result<StoreOptions> {
+impl SegmentedOptions {
+    fn new(settings: &Settings) -> Result<SegmentedOptions> {
         let options = &settings.options;
-        Ok(StoreOptions {
+        Ok(SegmentedOptions {
             recent: whole_number(options, "recent", 64, 1..=65_536)?,
             fanout: whole_number(options, "fanout", 8, 2..=1_024)?,
             compiled: CompiledOptions::new(options)?,
@@ -108,7 +103,7 @@ impl Segmented {
         Ok(Segmented(Arc::new(Shared {
             missing: settings.missing,
             limits: settings.limits,
-            options: StoreOptions::new(settings)?,
+            options: SegmentedOptions::new(settings)?,
             current: RwLock::new(Arc::new(snapshot)),
             writing: Mutex::default(),
             sample: Mutex::default(),
@@ -120,8 +115,8 @@ impl Segmented {
         })))
     }
 
-    fn view(&self) -> SnapshotView<'_> {
-        SnapshotView { shared: &self.0, snapshot: self.0.snapshot() }
+    fn pinned(&self) -> PinnedSnapshot<'_> {
+        PinnedSnapshot { shared: &self.0, snapshot: self.0.snapshot() }
     }
 }
 
@@ -136,21 +131,21 @@ impl Shared {
         self.current.read().clone()
     }
 
-    /// Puts a snapshot in the place of the current one. The caller holds `writing`.
+    /// Replaces the current snapshot. The caller holds `writing`.
     fn publish(&self, next: Snapshot) {
         let next = Arc::new(next);
         let last = std::mem::replace(&mut *self.current.write(), next);
-        // Not under the lock: it may be the end of a large segment.
+        // After the lock is released: it may free a large segment.
         drop(last);
     }
 }
 
-impl Backing for Segmented {
-    fn pin(&self) -> Box<dyn Pinned + '_> {
-        Box::new(self.view())
+impl Backend for Segmented {
+    fn pin(&self) -> Box<dyn PinnedBackend + '_> {
+        Box::new(self.pinned())
     }
 
-    fn try_pin(&self) -> Option<Box<dyn Pinned + '_>> {
+    fn try_pin(&self) -> Option<Box<dyn PinnedBackend + '_>> {
         Some(self.pin())
     }
 
@@ -164,14 +159,14 @@ impl Backing for Segmented {
 
     fn text(&self, id: &Id) -> Result<String> {
         let snapshot = self.0.snapshot();
-        let place = snapshot.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-        let text = snapshot.text(place).map(str::to_owned);
+        let location = snapshot.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
+        let text = snapshot.text(location).map(str::to_owned);
         text.ok_or_else(|| Error::Internal(format!("the text of {id} is damaged")))
     }
 
     fn ids(&self) -> Vec<Id> {
         let snapshot = self.0.snapshot();
-        snapshot.in_order().into_iter().map(|place| snapshot.id(place)).collect()
+        snapshot.in_order().into_iter().map(|location| snapshot.id(location)).collect()
     }
 
     fn add(&self, id: Id, parsed: Parsed) -> Result<bool> {
@@ -219,11 +214,11 @@ impl Backing for Segmented {
         self.0.snapshot().validate()
     }
 
-    fn plan_of(&self, id: &Id) -> Option<Result<Plan>> {
+    fn plan_of(&self, id: &Id) -> Option<Result<MatchPlan>> {
         Some(self.plan_of_id(id))
     }
 
-    fn plan_for(&self, expr: &Expr) -> Option<Plan> {
+    fn plan_for(&self, expr: &Expr) -> Option<MatchPlan> {
         Some(self.plan_for_expr(expr))
     }
 
@@ -235,37 +230,37 @@ impl Backing for Segmented {
 impl Snapshot {
     fn memory(&self) -> MemoryUsage {
         let mut memory = MemoryUsage { attributes: self.schema.memory(), ..MemoryUsage::default() };
-        for part in &self.parts {
-            let (ids, texts) = part.segment.memory();
-            memory.ids += ids + part.dead.memory();
+        for LiveSegment { segment, tombstones } in &self.segments {
+            let (ids, texts) = segment.memory();
+            memory.ids += ids + tombstones.memory();
             memory.texts += texts;
-            memory.engine += part.segment.compiled.memory() + part.segment.always.memory();
+            memory.engine += segment.compiled.memory() + segment.always.memory();
         }
-        for entry in self.recent.iter() {
+        for recent in self.recent.iter() {
             memory.ids += size_of::<Id>() + size_of::<u64>();
-            memory.texts += entry.text.len();
-            memory.engine += entry.normal.memory();
+            memory.texts += recent.text.len();
+            memory.engine += recent.normal.memory();
         }
         memory
     }
 }
 
 impl Shared {
-    /// The figures of the store, and those of all segments' structures added up.
+    /// The statistics of the store, and the sums of those of all segments.
     fn stats(&self) -> Vec<(&'static str, u64)> {
         let snapshot = self.snapshot();
-        let dead: usize = snapshot.parts.iter().map(|part| part.dead.count()).sum();
+        let removed: usize = snapshot.segments.iter().map(|live| live.tombstones.count()).sum();
         let mut stats = vec![
-            ("segments", snapshot.parts.len() as u64),
+            ("segments", snapshot.segments.len() as u64),
             ("recent", snapshot.recent.len() as u64),
-            ("dead", dead as u64),
+            ("dead", removed as u64),
             ("freezes", self.freezes.load(Ordering::Relaxed)),
             ("compactions", self.compactions.load(Ordering::Relaxed)),
         ];
-        for (name, figure) in snapshot.parts.iter().flat_map(|part| part.segment.compiled.stats()) {
+        for (name, value) in snapshot.segments.iter().flat_map(|live| live.segment.compiled.stats()) {
             match stats.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, sum)) => *sum += figure,
-                None => stats.push((name, figure)),
+                Some((_, sum)) => *sum += value,
+                None => stats.push((name, value)),
             }
         }
         stats

@@ -1,29 +1,29 @@
-//! What was laid out for a subscription, or would be for an expression.
+//! The match plan of a subscription, or of an expression that is not in the index.
 
-use super::snapshot::Place;
+use super::snapshot::Location;
 use super::{Segmented, Shared};
 use crate::compiled::Builder;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Normal, Normalizer, Root, parse};
-use crate::index::{Id, Plan, Standing};
+use crate::index::{Id, MatchPlan, PlanStorage};
 use crate::schema::Schema;
 use std::sync::Arc;
 
 impl Segmented {
     /// The plan of a subscription.
-    pub(super) fn plan_of_id(&self, id: &Id) -> Result<Plan> {
+    pub(super) fn plan_of_id(&self, id: &Id) -> Result<MatchPlan> {
         let shared: &Shared = &self.0;
         let snapshot = shared.snapshot();
-        let place = snapshot.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-        let text = snapshot.text(place).unwrap_or_default();
+        let location = snapshot.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
+        let text = snapshot.text(location).unwrap_or_default();
         let expr = parse(text, &shared.limits)?;
-        match place {
-            Place::Recent(_) => Ok(shared.alone(&expr, &snapshot.schema, Standing::Recent)),
-            Place::Part(part, local) => {
-                let segment = &snapshot.parts[part].segment;
+        match location {
+            Location::Recent(_) => Ok(shared.plan_alone(&expr, &snapshot.schema, PlanStorage::Recent)),
+            Location::Segment(at, local) => {
+                let segment = &snapshot.segments[at].segment;
                 let (schema, normal) = shared.normalized(&expr, &snapshot.schema);
-                Ok(constant(&normal).unwrap_or_else(|| Plan {
-                    standing: Standing::Compiled { members: segment.len() },
+                Ok(constant(&normal).unwrap_or_else(|| MatchPlan {
+                    storage: PlanStorage::Compiled { members: segment.len() },
                     alternatives: segment.compiled.explain(local, &normal, &schema),
                 }))
             }
@@ -31,21 +31,21 @@ impl Segmented {
     }
 
     /// The plan of an expression that is not in the index.
-    pub(super) fn plan_for_expr(&self, expr: &Expr) -> Plan {
-        self.0.alone(expr, &self.0.snapshot().schema, Standing::Alone)
+    pub(super) fn plan_for_expr(&self, expr: &Expr) -> MatchPlan {
+        self.0.plan_alone(expr, &self.0.snapshot().schema, PlanStorage::Alone)
     }
 }
 
 impl Shared {
-    /// An expression against a copy of the schema: nothing of it stays.
+    /// Normalizes an expression with a copy of the schema, so that the index does not gain its attributes.
     fn normalized(&self, expr: &Expr, schema: &Arc<Schema>) -> (Arc<Schema>, Normal) {
         let mut schema = schema.clone();
         let normal = Normalizer::default().normalize(expr, &mut schema, self.missing).clone();
         (schema, normal)
     }
 
-    /// The plan of an expression without company.
-    fn alone(&self, expr: &Expr, schema: &Arc<Schema>, standing: Standing) -> Plan {
+    /// The plan of an expression in a segment of its own.
+    fn plan_alone(&self, expr: &Expr, schema: &Arc<Schema>, storage: PlanStorage) -> MatchPlan {
         let (schema, normal) = self.normalized(expr, schema);
         if let Some(plan) = constant(&normal) {
             return plan;
@@ -53,15 +53,16 @@ impl Shared {
         let mut builder = Builder::new(&self.options.compiled);
         builder.add(&normal);
         let alternatives = builder.finish(schema.len(), None).explain(0, &normal, &schema);
-        Plan { standing, alternatives }
+        MatchPlan { storage, alternatives }
     }
 }
 
-fn constant(normal: &Normal) -> Option<Plan> {
-    let standing = match normal.root() {
-        Root::Always => Standing::Always,
-        Root::Never => Standing::Never,
+/// The plan of an expression that is always or never TRUE.
+fn constant(normal: &Normal) -> Option<MatchPlan> {
+    let storage = match normal.root() {
+        Root::Always => PlanStorage::Always,
+        Root::Never => PlanStorage::Never,
         Root::Node(_) => return None,
     };
-    Some(Plan { standing, alternatives: Vec::new() })
+    Some(MatchPlan { storage, alternatives: Vec::new() })
 }

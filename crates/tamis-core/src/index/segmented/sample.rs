@@ -1,72 +1,80 @@
-//! Which observed events are kept in mind: a reservoir, in which every event ever observed is as likely as any other.
+//! A uniform sample of all observed events: reservoir sampling (Vitter's algorithm R).
 
 use super::Shared;
 use crate::event::Rows;
 use std::sync::Arc;
 
-/// Events that are kept.
-const KEPT: usize = 4_096;
+/// Size of the reservoir in events.
+const RESERVOIR: usize = 4_096;
 
 /// See the module's head.
 pub(super) struct Sample {
-    /// Kept events and those they replaced.
+    /// Sampled events, and replaced ones until [`RESERVOIR`] of them are dropped at once.
     rows: Rows,
-    /// The rows that are kept.
-    kept: Vec<usize>,
-    seen: u64,
-    /// How many were seen when a compaction was last asked for.
-    used: u64,
-    /// State of the generator; the same events give the same sample.
+    /// The rows of the sampled events; at most [`RESERVOIR`].
+    sampled: Vec<usize>,
+    /// Number of events observed so far.
+    observed: u64,
+    /// `observed` at the last request for a compaction.
+    observed_at_compaction: u64,
+    /// State of the random generator. Its seed is fixed: the same events give the same sample.
     random: u64,
-    /// The kept rows by themselves, until another event is kept.
-    gathered: Option<Arc<Rows>>,
+    /// A copy of the sampled rows; `None` if the sample has changed since.
+    copy: Option<Arc<Rows>>,
 }
 
 impl Default for Sample {
     fn default() -> Sample {
-        Sample { rows: Rows::default(), kept: Vec::new(), seen: 0, used: 0, random: 1, gathered: None }
+        Sample {
+            rows: Rows::default(),
+            sampled: Vec::new(),
+            observed: 0,
+            observed_at_compaction: 0,
+            random: 1,
+            copy: None,
+        }
     }
 }
 
 impl Sample {
-    /// How many events were observed.
-    pub fn seen(&self) -> u64 {
-        self.seen
+    /// Number of events observed so far.
+    pub fn observed(&self) -> u64 {
+        self.observed
     }
 
     fn observe(&mut self, rows: &Rows, row: usize) {
-        self.seen += 1;
-        let place = if self.kept.len() < KEPT {
-            self.kept.push(0);
-            self.kept.len() - 1
+        self.observed += 1;
+        let at = if self.sampled.len() < RESERVOIR {
+            self.sampled.push(0);
+            self.sampled.len() - 1
         } else {
-            match usize::try_from(self.below(self.seen)) {
-                Ok(place) if place < KEPT => place,
+            match usize::try_from(self.below(self.observed)) {
+                Ok(at) if at < RESERVOIR => at,
                 _ => return,
             }
         };
-        // A batch without room for its texts: this one is not kept.
+        // Copying fails only past 4 GiB of text; the event is then left out.
         if self.rows.copy_row(rows, row).is_ok() {
-            self.kept[place] = self.rows.len() - 1;
-            self.gathered = None;
+            self.sampled[at] = self.rows.len() - 1;
+            self.copy = None;
         }
-        if self.rows.len() > 2 * KEPT {
-            self.rows = self.alone();
-            self.kept = (0..self.rows.len()).collect();
+        if self.rows.len() > 2 * RESERVOIR {
+            self.rows = self.sampled_rows();
+            self.sampled = (0..self.rows.len()).collect();
         }
     }
 
-    /// The kept rows by themselves.
-    fn alone(&self) -> Rows {
-        let mut alone = Rows::default();
-        for &row in &self.kept {
-            // There was room for all of them and more.
-            let _ = alone.copy_row(&self.rows, row);
+    /// The sampled rows without replaced ones.
+    fn sampled_rows(&self) -> Rows {
+        let mut sampled = Rows::default();
+        for &row in &self.sampled {
+            // Cannot fail: the texts of these rows and more fit before.
+            let _ = sampled.copy_row(&self.rows, row);
         }
-        alone
+        sampled
     }
 
-    /// A number below the bound, by xorshift64*.
+    /// A random number below the bound (xorshift64*).
     fn below(&mut self, bound: u64) -> u64 {
         self.random ^= self.random >> 12;
         self.random ^= self.random << 25;
@@ -75,38 +83,40 @@ impl Sample {
         ((u128::from(random) * u128::from(bound)) >> 64) as u64
     }
 
-    fn gathered(&mut self) -> Option<Arc<Rows>> {
-        if self.gathered.is_none() && self.seen > 0 {
-            self.gathered = Some(Arc::new(self.alone()));
+    /// The sample; `None` if nothing was observed.
+    fn shared(&mut self) -> Option<Arc<Rows>> {
+        if self.copy.is_none() && self.observed > 0 {
+            self.copy = Some(Arc::new(self.sampled_rows()));
         }
-        self.gathered.clone()
+        self.copy.clone()
     }
 }
 
 impl Shared {
-    /// Takes events into account, which were read with the schema of this index, and has everything built anew with
-    /// them once twice as many were observed as before.
+    /// Adds events, which were read with the schema of this index, to the sample. Once their number has doubled since the
+    /// last time, all segments are rebuilt with it in the background.
     pub fn observe(self: &Arc<Shared>, rows: &Rows) {
-        let worth_it = {
+        let rebuild = {
             let mut sample = self.sample.lock();
             (0..rows.len()).for_each(|row| sample.observe(rows, row));
-            let worth_it = sample.seen >= 2 * sample.used.max(1) && !self.snapshot().parts.is_empty();
-            if worth_it {
-                sample.used = sample.seen;
+            let doubled = sample.observed >= 2 * sample.observed_at_compaction.max(1);
+            let rebuild = doubled && !self.snapshot().segments.is_empty();
+            if rebuild {
+                sample.observed_at_compaction = sample.observed;
             }
-            worth_it
+            rebuild
         };
-        if worth_it {
+        if rebuild {
             self.wake_for_observed();
         }
     }
 
-    /// The sample to build a segment of this many members with, and how many events were observed in all. Small
-    /// segments are built again soon: there it would not pay.
+    /// The sample to build a segment of `members` with, and the number of events observed. No sample for small segments:
+    /// they are merged soon, which builds them again.
     pub fn sample_for(&self, members: usize) -> (Option<Arc<Rows>>, u64) {
         let mut sample = self.sample.lock();
-        let pays = members >= self.options.recent * 4;
-        (if pays { sample.gathered() } else { None }, sample.seen)
+        let large = members >= self.options.recent * 4;
+        (if large { sample.shared() } else { None }, sample.observed)
     }
 }
 
@@ -119,22 +129,22 @@ mod tests {
     #[test]
     fn every_event_is_as_likely_as_any_other() {
         let mut rows = Rows::default();
-        let many = 20 * KEPT as i64;
+        let many = 20 * RESERVOIR as i64;
         for n in 0..many {
             rows.set(AttrId(0), Slot::Int(n));
             rows.finish_row();
         }
         let mut sample = Sample::default();
         (0..rows.len()).for_each(|row| sample.observe(&rows, row));
-        let kept = sample.gathered().expect("a sample");
-        assert_eq!(kept.len(), KEPT);
-        let mut numbers: Vec<i64> = (0..kept.len())
-            .map(|row| if let Slot::Int(n) = kept.row(row)[0].slot { n } else { -1 })
+        let sampled = sample.shared().expect("a sample");
+        assert_eq!(sampled.len(), RESERVOIR);
+        let mut numbers: Vec<i64> = (0..sampled.len())
+            .map(|row| if let Slot::Int(n) = sampled.row(row)[0].slot { n } else { -1 })
             .collect();
         numbers.sort_unstable();
         numbers.dedup();
-        assert_eq!(numbers.len(), KEPT, "each event at most once");
+        assert_eq!(numbers.len(), RESERVOIR, "each event at most once");
         let early = numbers.iter().filter(|n| **n < many / 2).count();
-        assert!((KEPT * 9 / 20..KEPT * 11 / 20).contains(&early), "{early} of the first half");
+        assert!((RESERVOIR * 9 / 20..RESERVOIR * 11 / 20).contains(&early), "{early} of the first half");
     }
 }

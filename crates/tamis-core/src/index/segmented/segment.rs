@@ -2,8 +2,7 @@
 //!
 //! Members have local numbers, 0 and up, in order of insertion. All arrays may lie in a mapped file.
 
-use super::ids::{Ids, IdsBuilder};
-use super::strings::{Strings, StringsBuilder};
+use super::members::{Ids, IdsBuilder, Strings, StringsBuilder};
 use crate::compiled::{Builder, Compiled, CompiledOptions};
 use crate::event::Rows;
 use crate::expr::{Limits, Normal, Root};

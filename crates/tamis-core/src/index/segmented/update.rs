@@ -1,8 +1,8 @@
-//! How subscriptions come and go. Each update makes one new snapshot, or none if it fails.
+//! Adding, replacing and removing subscriptions. Each update publishes one new snapshot, or none if it fails.
 
 use super::Shared;
 use super::segment::{Segment, SegmentBuilder};
-use super::snapshot::{Entry, Part, Snapshot};
+use super::snapshot::{LiveSegment, RecentSubscription, Snapshot};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Missing, Normalizer, Root};
 use crate::index::parsing::{Parsed, parse_ahead};
@@ -11,17 +11,19 @@ use crate::schema::Schema;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What writers know of each other.
+/// State that writers share, guarded by the writers' lock.
 #[derive(Default)]
-pub(super) struct Writing {
-    /// Segments that are being merged in the background.
+pub(super) struct WriterState {
+    /// Segments that are being merged in the background: no writer merges them.
     pub busy: Vec<Arc<Segment>>,
 }
 
-/// A batch on its way in. Few subscriptions join the recent ones, many become a segment of their own.
-enum Arrived {
-    Few(Vec<Entry>),
-    Many(Box<SegmentBuilder>),
+/// The subscriptions of a batch that is being added.
+enum AddedBatch {
+    /// So far they fit into the list of recent subscriptions.
+    Recent(Vec<RecentSubscription>),
+    /// They become a segment.
+    Segment(Box<SegmentBuilder>),
 }
 
 impl Shared {
@@ -37,35 +39,35 @@ impl Shared {
 
     pub fn replace(self: &Arc<Shared>, id: &Id, (text, expr): Parsed) -> Result<bool> {
         self.update(|next| {
-            let place = next.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-            let sequence = next.sequence(place);
-            next.kill(place);
+            let location = next.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
+            let sequence = next.sequence(location);
+            next.remove(location);
             Ok(next.push_normalized(id.clone(), text, sequence, &expr, self.missing))
         })
     }
 
     pub fn remove(self: &Arc<Shared>, id: &Id) -> Result<()> {
         self.update(|next| {
-            let place = next.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-            next.kill(place);
+            let location = next.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
+            next.remove(location);
             Ok(())
         })
     }
 
-    /// Other writers wait until all are in; readers do not.
+    /// Blocks other writers, not readers, until the whole batch is added.
     pub fn add_many(self: &Arc<Shared>, batch: &mut dyn Iterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
         self.update(|next| {
             let mut normalizer = Normalizer::default();
             let mut never = Vec::new();
             let mut row = 0;
-            let mut arrived = Arrived::Few(Vec::new());
+            let mut added = AddedBatch::Recent(Vec::new());
             let room = self.options.recent.saturating_sub(next.recent.len());
             let outcome = parse_ahead(
                 batch,
                 |source: Source| source.parsed(&self.limits),
                 |id, parsed| {
                     let (text, expr) = parsed?;
-                    if next.find(&id).is_some() || arrived.contains(&id) {
+                    if next.find(&id).is_some() || added.contains(&id) {
                         return Err(Error::DuplicateId(id));
                     }
                     let normal = normalizer.normalize(&expr, &mut next.schema, self.missing);
@@ -74,18 +76,18 @@ impl Shared {
                     }
                     next.text_ids += usize::from(matches!(id, Id::Text(_)));
                     let sequence = next.next_sequence + row as u64;
-                    match &mut arrived {
-                        Arrived::Few(entries) => {
-                            entries.push(Entry { id, text, sequence, normal: normal.clone() });
-                            if entries.len() > room {
-                                arrived = Arrived::Many(Box::new(self.gathered(entries)));
+                    match &mut added {
+                        AddedBatch::Recent(recent) => {
+                            recent.push(RecentSubscription { id, text, sequence, normal: normal.clone() });
+                            if recent.len() > room {
+                                added = AddedBatch::Segment(Box::new(self.segment_builder(recent.iter())));
                             }
                         }
-                        Arrived::Many(builder) if builder.len() == u32::MAX as usize => {
+                        AddedBatch::Segment(builder) if builder.len() == u32::MAX as usize => {
                             let message = "more than 2^32 - 1 subscriptions in one batch";
                             return Err(Error::Expression(message.into()));
                         }
-                        Arrived::Many(builder) => builder.push(&id, &text, sequence, normal),
+                        AddedBatch::Segment(builder) => builder.push(&id, &text, sequence, normal),
                     }
                     row += 1;
                     Ok(expr)
@@ -94,21 +96,21 @@ impl Shared {
             outcome.map_err(|error| error.at_row(row))?;
             next.len += row;
             next.next_sequence += row as u64;
-            match arrived {
-                Arrived::Few(entries) => {
-                    Arc::make_mut(&mut next.recent).extend(entries.into_iter().map(Arc::new));
+            match added {
+                AddedBatch::Recent(recent) => {
+                    Arc::make_mut(&mut next.recent).extend(recent.into_iter().map(Arc::new));
                 }
-                Arrived::Many(builder) => {
-                    let (sample, seen) = self.sample_for(builder.len());
-                    let segment = builder.finish(next.schema.len(), sample.as_deref(), seen);
-                    next.parts.push(Part::new(Arc::new(segment)));
+                AddedBatch::Segment(builder) => {
+                    let (sample, observed) = self.sample_for(builder.len());
+                    let segment = builder.finish(next.schema.len(), sample.as_deref(), observed);
+                    next.segments.push(LiveSegment::new(Arc::new(segment)));
                 }
             }
             Ok(never)
         })
     }
 
-    /// Makes the next snapshot from the current one. Whatever fails leaves the index as it was.
+    /// Publishes a changed copy of the current snapshot; none if `change` fails.
     fn update<T>(self: &Arc<Shared>, change: impl FnOnce(&mut Snapshot) -> Result<T>) -> Result<T> {
         let writing = self.writing.lock();
         let mut next = Snapshot::clone(&self.snapshot());
@@ -123,43 +125,44 @@ impl Shared {
         Ok(outcome)
     }
 
-    /// Makes a segment of the recent subscriptions. They are few and normalized already, so this takes little time.
+    /// Builds a segment of the recent subscriptions. They are at most the option `recent` and normalized already.
     pub fn freeze(&self, next: &mut Snapshot) {
-        let mut entries: Vec<Arc<Entry>> = next.recent.to_vec();
-        if entries.is_empty() {
+        let mut recent: Vec<Arc<RecentSubscription>> = next.recent.to_vec();
+        if recent.is_empty() {
             return;
         }
-        // Replacements have kept their places.
-        entries.sort_unstable_by_key(|entry| entry.sequence);
-        let mut builder = SegmentBuilder::new(&self.options.compiled);
-        for entry in &entries {
-            builder.push(&entry.id, &entry.text, entry.sequence, &entry.normal);
-        }
-        next.parts.push(Part::new(Arc::new(builder.finish(next.schema.len(), None, 0))));
+        // A replacement keeps its position but is appended to the list.
+        recent.sort_unstable_by_key(|subscription| subscription.sequence);
+        let builder = self.segment_builder(recent.iter().map(|subscription| &**subscription));
+        next.segments.push(LiveSegment::new(Arc::new(builder.finish(next.schema.len(), None, 0))));
         next.recent = Arc::default();
         self.freezes.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn gathered(&self, entries: &[Entry]) -> SegmentBuilder {
+    /// A builder with these subscriptions, which are in insertion order.
+    fn segment_builder<'r>(
+        &self,
+        recent: impl IntoIterator<Item = &'r RecentSubscription>,
+    ) -> SegmentBuilder {
         let mut builder = SegmentBuilder::new(&self.options.compiled);
-        for Entry { id, text, sequence, normal } in entries {
+        for RecentSubscription { id, text, sequence, normal } in recent {
             builder.push(id, text, *sequence, normal);
         }
         builder
     }
 }
 
-impl Arrived {
+impl AddedBatch {
     fn contains(&self, id: &Id) -> bool {
         match self {
-            Arrived::Few(entries) => entries.iter().any(|entry| entry.id == *id),
-            Arrived::Many(builder) => builder.contains(id),
+            AddedBatch::Recent(recent) => recent.iter().any(|subscription| subscription.id == *id),
+            AddedBatch::Segment(builder) => builder.contains(id),
         }
     }
 }
 
 impl Snapshot {
-    /// Puts in an expression under an id that is not there; tells whether some event could match it.
+    /// Adds an expression under an id that is not present; returns whether some event could match it.
     fn push_normalized(
         &mut self,
         id: Id,
@@ -172,7 +175,7 @@ impl Snapshot {
         let normal = Normalizer::default().normalize(expr, &mut schema, missing).clone();
         self.schema = schema;
         let can_match = normal.root() != Root::Never;
-        self.push(Entry { id, text, sequence, normal });
+        self.push(RecentSubscription { id, text, sequence, normal });
         can_match
     }
 }
@@ -180,11 +183,11 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::super::Segmented;
-    use crate::index::backing::Backing;
+    use crate::index::backend::Backend;
     use crate::index::{Id, Settings, Source};
 
     #[test]
-    fn a_failed_update_leaves_the_very_snapshot() {
+    fn a_failed_update_leaves_the_same_snapshot() {
         let index = Segmented::new(&Settings::default()).expect("an index");
         let parsed = |text: &str| Source::from(text).parsed(&index.0.limits).expect("an expression");
         index.add(Id::from(1), parsed("a = 1")).expect("added");

@@ -112,7 +112,7 @@ fn a_plain_search_finds_the_same() {
                     assert_eq!(found.len(), expected.len().min(limit));
                     for (found, (id, predicates)) in found.iter().zip(&expected) {
                         assert_eq!(found.id, *id);
-                        let named = predicates.len().min(NearMiss::MOST_PREDICATES);
+                        let named = predicates.len().min(NearMiss::MAX_PREDICATES);
                         assert_eq!(
                             found.predicates,
                             predicates[..named],
@@ -187,5 +187,5 @@ fn long_expressions_take_no_longer_than_they_must() {
     }
     let found = near_misses_json(&index, r#"{"a0": 0}"#, 10);
     let ids: Vec<(Id, usize)> = found.into_iter().map(|(id, predicates)| (id, predicates.len())).collect();
-    assert_eq!(ids, [(Id::from(1), NearMiss::MOST_PREDICATES)]);
+    assert_eq!(ids, [(Id::from(1), NearMiss::MAX_PREDICATES)]);
 }

@@ -1,13 +1,13 @@
-//! Many strings as two arrays.
+//! Many strings in two arrays: their bytes and their offsets.
 
 use crate::storage::{Array, Sections, SectionsWriter};
 
-/// Strings by number. Whatever a file holds, no access panics.
+/// Strings by number. No access panics, whatever a damaged file holds.
 #[derive(Clone)]
-pub(super) struct Strings {
-    /// All strings, one after another.
+pub(in crate::index::segmented) struct Strings {
+    /// All strings, concatenated.
     bytes: Array<u8>,
-    /// String `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+    /// One more than strings: string `i` is `bytes[offsets[i]..offsets[i + 1]]`.
     offsets: Array<u64>,
 }
 
@@ -35,7 +35,7 @@ impl Strings {
         self.bytes.memory() + self.offsets.memory()
     }
 
-    /// As two sections: the tag and the one after.
+    /// Writes two sections, under the tags `tag` and `tag + 1`.
     pub fn write(&self, tag: u32, out: &mut SectionsWriter<'_>) {
         out.put(tag, &self.bytes);
         out.put(tag + 1, &self.offsets);
@@ -62,7 +62,7 @@ impl Strings {
     }
 }
 
-/// String `at` of two arrays; empty if they do not fit.
+/// String `at` of two arrays; empty if an offset is out of bounds.
 pub(super) fn slice<'b>(bytes: &'b [u8], offsets: &[u64], at: usize) -> &'b [u8] {
     match (offsets.get(at), offsets.get(at + 1)) {
         (Some(start), Some(end)) => bytes.get(*start as usize..*end as usize).unwrap_or_default(),
@@ -70,9 +70,11 @@ pub(super) fn slice<'b>(bytes: &'b [u8], offsets: &[u64], at: usize) -> &'b [u8]
     }
 }
 
-/// Takes strings one by one.
-pub(super) struct StringsBuilder {
+/// Appends strings one by one.
+pub(in crate::index::segmented) struct StringsBuilder {
+    /// As [`Strings::bytes`].
     pub bytes: Vec<u8>,
+    /// As [`Strings::offsets`].
     pub offsets: Vec<u64>,
 }
 

@@ -1,16 +1,16 @@
-//! Expressions on their way into an index.
+//! Expressions to be added to an index.
 
-use super::parsing::Parsed;
+use super::Parsed;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Limits, parse};
 use std::sync::Arc;
 
-/// An expression on its way into an index.
+/// An expression to be added to an index.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Text to be parsed.
     Text(Box<str>),
-    /// Parsed or built already.
+    /// An expression that was parsed or built before.
     Expr(Arc<Expr>),
 }
 
@@ -21,9 +21,9 @@ impl From<&str> for Source {
 }
 
 impl Source {
-    /// The text of a source and what it means. A built expression goes through its text, too: what is stored must
-    /// parse again under the limits of the index, whatever limits it was built under.
-    pub(super) fn parsed(self, limits: &Limits) -> Result<Parsed> {
+    /// The text and its expression. A built expression is printed and parsed: the stored text must parse under the limits
+    /// of this index, whatever limits the expression was built under.
+    pub(in crate::index) fn parsed(self, limits: &Limits) -> Result<Parsed> {
         let text = match self {
             Source::Text(text) => text,
             Source::Expr(expr) if expr.depth() > limits.max_depth => {

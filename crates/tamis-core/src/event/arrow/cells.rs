@@ -1,107 +1,17 @@
-//! Arrow record batches to rows: columns are resolved once per batch, cells are read without any object each.
+//! Readers of single cells, one per Arrow type. A reader is made once per batch and column, and allocates nothing per cell.
 
-use super::rows::{Rows, Slot};
-use crate::error::{Error, Result};
-use crate::schema::{AttrId, Schema};
+use crate::event::rows::{Rows, Slot};
 use crate::time;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray, RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray};
 use arrow_schema::{DataType, TimeUnit};
-use std::sync::Arc;
 
-/// Reads one cell; the error says what is wrong with the value.
-type CellReader = Box<dyn Fn(usize, &mut Rows) -> Result<Slot, String> + Send + Sync>;
+/// Reads the cell of a row; text and list elements are appended to the rows. The error says what is wrong with the value.
+pub(super) type CellReader = Box<dyn Fn(usize, &mut Rows) -> Result<Slot, String> + Send + Sync>;
 
-struct Column {
-    name: String,
-    attribute: AttrId,
-    read: CellReader,
-}
-
-/// The columns of a batch that the index refers to, ready to be read row by row.
-pub struct ArrowReader {
-    columns: Vec<Column>,
-    rows: usize,
-}
-
-impl ArrowReader {
-    /// Resolves the columns. A column the index refers to must be of a type that has a meaning as a value.
-    pub fn new(batch: &RecordBatch, schema: &Schema) -> Result<ArrowReader> {
-        let mut columns = Vec::new();
-        let names = batch.schema();
-        for (field, array) in names.fields().iter().zip(batch.columns()) {
-            resolve(field.name().clone(), array, &[], schema, &mut columns)?;
-        }
-        Ok(ArrowReader { columns, rows: batch.num_rows() })
-    }
-
-    /// Number of rows in the batch.
-    pub fn len(&self) -> usize {
-        self.rows
-    }
-
-    /// Whether the batch has no rows.
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
-    /// Appends one row of the batch to `rows`.
-    pub fn read(&self, row: usize, rows: &mut Rows) -> Result<()> {
-        for column in &self.columns {
-            match (column.read)(row, rows) {
-                Ok(slot) => rows.set(column.attribute, slot),
-                Err(message) => {
-                    rows.abandon_row();
-                    return Err(Error::event(&column.name, message));
-                }
-            }
-        }
-        rows.finish_row();
-        Ok(())
-    }
-}
-
-/// Finds the readers of a column and, for a struct, of its fields. `parents` are the structs around it: where one
-/// of them is null, so is the cell.
-fn resolve(
-    name: String,
-    array: &ArrayRef,
-    parents: &[Arc<StructArray>],
-    schema: &Schema,
-    columns: &mut Vec<Column>,
-) -> Result<()> {
-    let Some(path) = schema.path(&name) else {
-        return Ok(());
-    };
-    if let Some(attribute) = path.attribute {
-        let read = reader(array).map_err(|message| Error::event(&name, message))?;
-        let parents = parents.to_vec();
-        let read: CellReader = if parents.is_empty() {
-            read
-        } else {
-            Box::new(move |row, rows| {
-                if parents.iter().any(|parent| parent.is_null(row)) {
-                    Ok(Slot::Missing)
-                } else {
-                    read(row, rows)
-                }
-            })
-        };
-        columns.push(Column { name: name.clone(), attribute, read });
-    }
-    if let (true, DataType::Struct(fields)) = (path.leads_on, array.data_type()) {
-        let parent = array.as_struct().clone();
-        let mut parents = parents.to_vec();
-        parents.push(Arc::new(parent.clone()));
-        for (field, child) in fields.iter().zip(parent.columns()) {
-            resolve(format!("{name}.{}", field.name()), child, &parents, schema, columns)?;
-        }
-    }
-    Ok(())
-}
-
-fn reader(array: &ArrayRef) -> Result<CellReader, String> {
+/// The reader of a column's cells; the error names an Arrow type that has no meaning as a value.
+pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
     macro_rules! cells {
         ($typed:expr, |$value:ident, $rows:ident| $slot:expr) => {{
             let typed = $typed.clone();

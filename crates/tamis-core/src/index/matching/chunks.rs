@@ -1,46 +1,17 @@
-//! What matching returns, and how many rows are shared out among threads.
+//! How threads share many rows.
 
-use super::IdColumn;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The schema grew since the events were read: an attribute they left out may matter now. Read them again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stale;
-
-/// The matches of many events.
-#[derive(Clone, Debug)]
-pub struct Matches {
-    /// Event `i` matched `ids[offsets[i]..offsets[i + 1]]`; begins with 0.
-    pub offsets: Vec<i64>,
-    /// The ids, event by event.
-    pub ids: IdColumn,
-}
-
-impl Default for Matches {
-    fn default() -> Matches {
-        Matches { offsets: vec![0], ids: IdColumn::default() }
-    }
-}
-
-impl Matches {
-    /// Appends the matches of further events.
-    pub fn append(&mut self, other: Matches) {
-        let base = self.ids.len() as i64;
-        self.offsets.extend(other.offsets.iter().skip(1).map(|offset| base + offset));
-        self.ids.append(other.ids);
-    }
-}
-
-/// How many threads work, if so many are asked for.
-pub(super) fn workers(threads: Option<NonZeroUsize>) -> usize {
+/// Number of threads to use: as given, or one per core.
+pub(in crate::index) fn workers(threads: Option<NonZeroUsize>) -> usize {
     threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }
 
-/// Works through `rows` in stretches of `chunk`; results come back in the order of the rows. `threads` is the number of
-/// workers, by default one per core. Workers take chunks in turn.
-pub(super) fn in_chunks<T: Send>(
+/// Applies `work` to ranges of at most `chunk` rows on several threads; results are in the order of the rows. `threads` is
+/// the number of workers, by default one per core. A worker that is done takes the next range.
+pub(in crate::index) fn in_chunks<T: Send>(
     rows: usize,
     chunk: usize,
     threads: Option<NonZeroUsize>,

@@ -1,23 +1,26 @@
-//! Which members of a segment are gone: a bitmap that is cheap to copy and to change.
+//! Removed members of a segment: a bitmap with copy-on-write chunks.
+//!
+//! A copy shares all chunks; setting a bit copies one chunk of 4 KiB.
 
 use std::sync::Arc;
 
-/// Words of a chunk: 4 KiB, which a change copies.
+/// 64-bit words per chunk: 4 KiB.
 const WORDS: usize = 512;
 const BITS: usize = WORDS * 64;
 
 type Chunk = [u64; WORDS];
 
-/// A set of local numbers. Copies share what did not change.
+/// A set of local numbers.
 #[derive(Clone, Default)]
-pub(super) struct Dead {
-    /// `None`, or none at all at the end, where nothing is set.
+pub(in crate::index::segmented) struct Tombstones {
+    /// Chunk `i` has the bits of numbers `i * BITS..(i + 1) * BITS`. `None`, or past the end, if no bit is set.
     chunks: Arc<Vec<Option<Arc<Chunk>>>>,
+    /// Number of bits set.
     count: usize,
 }
 
-impl Dead {
-    /// How many are set.
+impl Tombstones {
+    /// Number of removed members.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -44,7 +47,7 @@ impl Dead {
     }
 
     /// The numbers in this set that are not in an earlier state of it.
-    pub fn since(&self, earlier: &Dead) -> Vec<u32> {
+    pub fn since(&self, earlier: &Tombstones) -> Vec<u32> {
         let mut fresh = Vec::new();
         for (at, chunk) in self.chunks.iter().enumerate() {
             let Some(chunk) = chunk else { continue };
@@ -63,7 +66,7 @@ impl Dead {
         fresh
     }
 
-    /// As words, for a segment of `len` members.
+    /// The bitmap of a segment of `len` members, 64 bits per word.
     pub fn words(&self, len: usize) -> Vec<u64> {
         let mut words = vec![0; len.div_ceil(64)];
         for (chunk, words) in self.chunks.iter().zip(words.chunks_mut(WORDS)) {
@@ -74,12 +77,12 @@ impl Dead {
         words
     }
 
-    /// From words, for a segment of `len` members.
-    pub fn from_words(words: &[u64], len: usize) -> Result<Dead, String> {
+    /// The set of a bitmap for a segment of `len` members.
+    pub fn from_words(words: &[u64], len: usize) -> Result<Tombstones, String> {
         let beyond =
             if len.is_multiple_of(64) { 0 } else { words.last().map_or(0, |last| last >> (len % 64)) };
         if words.len() != len.div_ceil(64) || beyond != 0 {
-            return Err(format!("{} words say which of {len} members are gone", words.len()));
+            return Err(format!("{} words of tombstones for {len} members", words.len()));
         }
         let count = words.iter().map(|word| word.count_ones() as usize).sum();
         let chunk = |words: &[u64]| {
@@ -87,7 +90,7 @@ impl Dead {
             chunk[..words.len()].copy_from_slice(words);
             words.iter().any(|word| *word != 0).then(|| Arc::new(chunk))
         };
-        Ok(Dead { chunks: Arc::new(words.chunks(WORDS).map(chunk).collect()), count })
+        Ok(Tombstones { chunks: Arc::new(words.chunks(WORDS).map(chunk).collect()), count })
     }
 
     pub fn memory(&self) -> usize {
@@ -100,7 +103,7 @@ impl Dead {
         let set: usize = set.map(|word| word.count_ones() as usize).sum();
         let within = (0..len as u32).filter(|local| self.contains(*local)).count();
         if (set, within) != (self.count, self.count) {
-            return Err(format!("dead: {set} set, {within} of them members, {} counted", self.count));
+            return Err(format!("tombstones: {set} set, {within} of them members, {} counted", self.count));
         }
         Ok(())
     }
@@ -113,31 +116,31 @@ mod tests {
     #[test]
     fn copies_stay_as_they_are() {
         let len = 3 * BITS + 10;
-        let mut dead = Dead::default();
+        let mut tombstones = Tombstones::default();
         let numbers: Vec<u32> = (0..len as u32).step_by(997).collect();
-        let mut states = vec![dead.clone()];
+        let mut states = vec![tombstones.clone()];
         for (at, number) in numbers.iter().enumerate() {
-            assert!(!dead.contains(*number));
-            dead.insert(*number);
-            assert!(dead.contains(*number));
+            assert!(!tombstones.contains(*number));
+            tombstones.insert(*number);
+            assert!(tombstones.contains(*number));
             if at % 17 == 0 {
-                states.push(dead.clone());
+                states.push(tombstones.clone());
             }
         }
-        dead.validate(len).expect("sound");
+        tombstones.validate(len).expect("sound");
         for state in states {
-            assert_eq!(state.since(&Dead::default()), numbers[..state.count()]);
-            assert_eq!(dead.since(&state), numbers[state.count()..]);
-            let copy = Dead::from_words(&state.words(len), len).expect("words");
+            assert_eq!(state.since(&Tombstones::default()), numbers[..state.count()]);
+            assert_eq!(tombstones.since(&state), numbers[state.count()..]);
+            let copy = Tombstones::from_words(&state.words(len), len).expect("words");
             assert_eq!((copy.count(), copy.since(&state)), (state.count(), vec![]));
         }
     }
 
     #[test]
     fn words_that_do_not_fit_are_refused() {
-        assert!(Dead::from_words(&[0, 0], 64).is_err());
-        assert!(Dead::from_words(&[0], 65).is_err());
-        assert!(Dead::from_words(&[1 << 10], 10).is_err());
-        assert!(Dead::from_words(&[1 << 9], 10).is_ok());
+        assert!(Tombstones::from_words(&[0, 0], 64).is_err());
+        assert!(Tombstones::from_words(&[0], 65).is_err());
+        assert!(Tombstones::from_words(&[1 << 10], 10).is_err());
+        assert!(Tombstones::from_words(&[1 << 9], 10).is_ok());
     }
 }

@@ -1,8 +1,8 @@
-//! What the facade asks of those who keep the subscriptions.
+//! The interface between the facade and the stores of subscriptions.
 
 use super::parsing::Parsed;
-use super::ranking::{RankedMatches, Wanted};
-use super::{Id, IdColumn, Matches, MemoryUsage, NearMiss, Plan, Settings, Source, Stale};
+use super::ranking::{RankedMatches, RankingRequest};
+use super::{Id, IdColumn, MatchPlan, Matches, MemoryUsage, NearMiss, Settings, Source, Stale};
 use crate::error::Result;
 use crate::event::Rows;
 use crate::expr::Expr;
@@ -12,12 +12,12 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Keeps subscriptions and matches events; safe to use from many threads. The public methods of
-/// [`Index`](super::Index) and [`View`](super::View) with the same names say what each does.
-pub(super) trait Backing: Send + Sync {
-    fn pin(&self) -> Box<dyn Pinned + '_>;
-    /// `None` if that would have to wait.
-    fn try_pin(&self) -> Option<Box<dyn Pinned + '_>>;
+/// Stores subscriptions and matches events; safe to use from many threads. Methods are documented where
+/// [`Index`](super::Index) and [`PinnedIndex`](super::PinnedIndex) have them under the same name.
+pub(super) trait Backend: Send + Sync {
+    fn pin(&self) -> Box<dyn PinnedBackend + '_>;
+    /// `None` if an update holds the lock.
+    fn try_pin(&self) -> Option<Box<dyn PinnedBackend + '_>>;
 
     fn len(&self) -> usize;
     fn contains(&self, id: &Id) -> bool;
@@ -37,19 +37,19 @@ pub(super) trait Backing: Send + Sync {
     fn memory(&self) -> MemoryUsage;
     fn stats(&self) -> Vec<(&'static str, u64)>;
     fn validate(&self) -> Result<(), String>;
-    /// `None` if the engine lays out no plans.
-    fn plan_of(&self, _id: &Id) -> Option<Result<Plan>> {
+    /// `None` if the engine has no plans.
+    fn plan_of(&self, _id: &Id) -> Option<Result<MatchPlan>> {
         None
     }
-    fn plan_for(&self, _expr: &Expr) -> Option<Plan> {
+    fn plan_for(&self, _expr: &Expr) -> Option<MatchPlan> {
         None
     }
-    /// `None` if there is nothing to draw.
+    /// `None` if the engine has no graph.
     fn dot(&self, title: &str) -> Option<String>;
 }
 
-/// A state of the subscriptions.
-pub(super) trait Pinned: Send + Sync {
+/// One state of the subscriptions.
+pub(super) trait PinnedBackend: Send + Sync {
     fn schema(&self) -> &Arc<Schema>;
     fn match_row(&self, rows: &Rows, row: usize) -> Result<IdColumn, Stale>;
     fn match_rows(&self, rows: &Rows, threads: Option<NonZeroUsize>, ordered: bool)
@@ -58,7 +58,7 @@ pub(super) trait Pinned: Send + Sync {
         &self,
         rows: &Rows,
         range: Range<usize>,
-        wanted: &Wanted<'_>,
+        request: &RankingRequest<'_>,
     ) -> Result<Result<RankedMatches>, Stale>;
     fn near_misses(&self, rows: &Rows, row: usize, limit: usize) -> Result<Result<Vec<NearMiss>>, Stale>;
 }

@@ -1,8 +1,8 @@
-//! The ids of a segment, by local number, and the table that finds the number of an id.
+//! The ids of a segment by local number, and the hash table that finds the number of an id.
 //!
-//! The table is open addressing with linear probing over a power of two of places. A place holds a local number plus
-//! one, or 0. The hash is part of the file format: for an integer the finalizer of splitmix64, for a string xxh3-64;
-//! the first place is its lowest bits.
+//! The table uses open addressing with linear probing. Its length is a power of two; a bucket holds a local number plus
+//! one, or 0 if empty. The hash is part of the file format: for an integer the finalizer of splitmix64, for a string
+//! xxh3-64; its lowest bits are the first bucket to probe.
 
 use super::strings::{Strings, StringsBuilder, slice};
 use crate::index::Id;
@@ -20,27 +20,32 @@ const TABLE: u32 = 5;
 const INT: u8 = 0;
 const TEXT: u8 = 1;
 
-/// See the module's head. Whatever a file holds, no access panics or runs on.
-pub(super) struct Ids {
-    /// By number; empty if all are of one kind.
+/// See the module's head. No access panics or loops forever, whatever a damaged file holds.
+pub(in crate::index::segmented) struct Ids {
+    /// By number: [`INT`] or [`TEXT`]; empty if all ids are of one kind.
     kinds: Array<u8>,
-    /// By number, with zeros for strings; only the first if all are integers that count up; empty if all are strings.
+    /// By number, 0 for strings. Only the first if all ids are consecutive integers; empty if all are strings.
     ints: Array<i64>,
-    /// By number, with empty ones for integers; none at all if all are integers.
+    /// By number, empty for integers. None at all if all ids are integers.
     texts: Strings,
+    /// Local numbers plus one by the hash of their id; 0 is an empty bucket. At most two thirds are used.
     table: Array<u32>,
 }
 
-/// Ids of a segment, finished or not.
+/// The arrays of [`Ids`] or [`IdsBuilder`].
 #[derive(Clone, Copy)]
-struct Slices<'a> {
+struct IdSlices<'a> {
+    /// As [`Ids::kinds`].
     kinds: &'a [u8],
+    /// As [`Ids::ints`].
     ints: &'a [i64],
+    /// Bytes of the string ids.
     bytes: &'a [u8],
+    /// Offsets of the string ids.
     offsets: &'a [u64],
 }
 
-impl<'a> Slices<'a> {
+impl<'a> IdSlices<'a> {
     fn is_text(&self, local: usize) -> bool {
         match self.kinds.get(local) {
             Some(kind) => *kind == TEXT,
@@ -75,9 +80,9 @@ impl<'a> Slices<'a> {
             Id::Int(id) => mix(*id),
             Id::Text(id) => xxh3_64(id.as_bytes()),
         };
-        // A damaged table may have no empty place: one round is enough.
+        // A damaged table may have no empty bucket, so each bucket is probed at most once.
         for step in 0..table.len() {
-            let entry = table[place(hash, step, table.len())];
+            let entry = table[bucket(hash, step, table.len())];
             let local = entry.checked_sub(1)?;
             if self.is(local as usize, id) {
                 return Some(local);
@@ -86,19 +91,19 @@ impl<'a> Slices<'a> {
         None
     }
 
-    /// Puts a number that is not in the table into it.
+    /// Inserts a number that is not in the table.
     fn insert(&self, table: &mut [u32], local: u32) {
         let hash = self.hash(local as usize);
         let length = table.len();
-        let empty = (0..length).map(|step| place(hash, step, length)).find(|at| table[*at] == 0);
+        let empty = (0..length).map(|step| bucket(hash, step, length)).find(|at| table[*at] == 0);
         if let Some(empty) = empty {
             table[empty] = local + 1;
         }
     }
 }
 
-fn place(hash: u64, step: usize, places: usize) -> usize {
-    (hash as usize).wrapping_add(step) & (places - 1)
+fn bucket(hash: u64, step: usize, buckets: usize) -> usize {
+    (hash as usize).wrapping_add(step) & (buckets - 1)
 }
 
 /// The finalizer of splitmix64.
@@ -110,9 +115,9 @@ fn mix(id: i64) -> u64 {
 }
 
 impl Ids {
-    fn slices(&self) -> Slices<'_> {
+    fn slices(&self) -> IdSlices<'_> {
         let (bytes, offsets) = self.texts.arrays();
-        Slices { kinds: &self.kinds, ints: &self.ints, bytes, offsets }
+        IdSlices { kinds: &self.kinds, ints: &self.ints, bytes, offsets }
     }
 
     /// The local number of an id.
@@ -129,7 +134,7 @@ impl Ids {
         self.kinds.is_empty()
     }
 
-    /// An id. What a damaged file does not hold is 0 or an empty string, what is no UTF-8 is replaced.
+    /// An id. In a damaged file a missing id is 0 or an empty string, and invalid UTF-8 is replaced.
     pub fn get(&self, local: usize) -> Id {
         if self.is_text(local) {
             Id::Text(SmolStr::new(String::from_utf8_lossy(self.texts.bytes(local))))
@@ -138,7 +143,7 @@ impl Ids {
         }
     }
 
-    /// Appends the ids of some numbers, which are integers.
+    /// Appends the ids of some numbers, all of them integers.
     pub fn extend_ints(&self, locals: &[u32], ints: &mut Vec<i64>) {
         match self.ints.as_slice() {
             [first] => ints.extend(locals.iter().map(|local| first.wrapping_add(i64::from(*local)))),
@@ -174,7 +179,7 @@ impl Ids {
             return Err(format!("the ids of {len} members are {lengths:?} kinds, integers and strings"));
         }
         if !ids.table.len().is_power_of_two() || ids.table.len() <= len {
-            return Err(format!("a table of {} places for {len} ids", ids.table.len()));
+            return Err(format!("a table of {} buckets for {len} ids", ids.table.len()));
         }
         Ok(ids)
     }
@@ -190,12 +195,17 @@ impl Ids {
     }
 }
 
-/// Takes ids one by one, each once.
-pub(super) struct IdsBuilder {
+/// Appends ids one by one, each once.
+pub(in crate::index::segmented) struct IdsBuilder {
+    /// By number: [`INT`] or [`TEXT`].
     kinds: Vec<u8>,
+    /// By number, 0 for strings.
     ints: Vec<i64>,
+    /// By number, empty for integers.
     texts: StringsBuilder,
+    /// Number of ids that are strings.
     text_count: usize,
+    /// As [`Ids::table`].
     table: Vec<u32>,
 }
 
@@ -210,8 +220,8 @@ impl IdsBuilder {
         }
     }
 
-    fn slices(&self) -> Slices<'_> {
-        Slices {
+    fn slices(&self) -> IdSlices<'_> {
+        IdSlices {
             kinds: &self.kinds,
             ints: &self.ints,
             bytes: &self.texts.bytes,
@@ -243,8 +253,8 @@ impl IdsBuilder {
         }
     }
 
-    fn filled_table(&self, places: usize) -> Vec<u32> {
-        let mut table = vec![0; places];
+    fn filled_table(&self, buckets: usize) -> Vec<u32> {
+        let mut table = vec![0; buckets];
         let slices = self.slices();
         (0..self.kinds.len() as u32).for_each(|local| slices.insert(&mut table, local));
         table
@@ -276,8 +286,8 @@ mod tests {
     }
 
     #[test]
-    fn integers_that_count_up_are_kept_as_their_first() {
-        for (ids, kept) in [
+    fn consecutive_integers_are_stored_as_the_first() {
+        for (ids, stored) in [
             (&[][..], 0),
             (&[7], 1),
             (&[-1, 0, 1, 2], 1),
@@ -287,7 +297,7 @@ mod tests {
             (&[2, 1], 2),
         ] {
             let built = built(ids);
-            assert_eq!(built.ints.len(), kept);
+            assert_eq!(built.ints.len(), stored);
             assert_eq!(built.validate(ids.len()), Ok(()));
             let locals: Vec<u32> = (0..ids.len() as u32).collect();
             let mut read = Vec::new();

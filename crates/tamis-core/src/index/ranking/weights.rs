@@ -1,0 +1,97 @@
+//! Weights of the attributes of events.
+
+use crate::error::{Error, Result};
+use crate::schema::{AttrId, Schema};
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use std::ops::Range;
+
+/// The weights of an event's attributes by name; 1.0 where none is given.
+#[derive(Clone, Debug, Default)]
+pub struct EventWeights(FxHashMap<SmolStr, f64>);
+
+impl EventWeights {
+    /// Sets an attribute's weight, which must be finite and not negative.
+    pub fn set(&mut self, attribute: &str, weight: f64) -> Result<()> {
+        if !weight.is_finite() || weight < 0.0 {
+            return Err(Error::event(attribute, format!("the weight {weight} is not finite and >= 0")));
+        }
+        self.0.insert(attribute.into(), weight);
+        Ok(())
+    }
+}
+
+/// The weights of many events.
+#[derive(Clone, Copy, Debug)]
+pub enum Weighting<'w> {
+    /// All events have the same.
+    Same(&'w EventWeights),
+    /// Each row has its own.
+    Each(&'w [EventWeights]),
+}
+
+impl<'w> Weighting<'w> {
+    /// The weights of a row; [`Weighting::check`] has counted them.
+    pub(super) fn of(self, row: usize) -> &'w EventWeights {
+        match self {
+            Weighting::Same(weights) => weights,
+            Weighting::Each(weights) => &weights[row],
+        }
+    }
+
+    /// The weights of a range of rows; an error if they end before it.
+    pub(in crate::index) fn portion(self, rows: Range<usize>) -> Result<Weighting<'w>> {
+        let Weighting::Each(weights) = self else { return Ok(self) };
+        let (len, end) = (weights.len(), rows.end);
+        weights.get(rows).map(Weighting::Each).ok_or_else(|| Error::Event {
+            attribute: None,
+            message: format!("weights of {len} events for {end} events or more"),
+        })
+    }
+
+    /// An error unless there are weights for exactly `rows` rows.
+    pub fn check(self, rows: usize) -> Result<()> {
+        match self {
+            Weighting::Each(weights) if weights.len() != rows => {
+                let message = format!("weights of {} events for {rows} events", weights.len());
+                Err(Error::Event { attribute: None, message })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One event's weights, indexed by attribute. Reused from event to event without allocation.
+#[derive(Debug, Default)]
+pub(super) struct AttributeWeights {
+    /// By attribute; 1.0 where the event gives none.
+    weights: Vec<f64>,
+    /// Attributes with a weight: the entries to reset before the next event.
+    weighted: Vec<AttrId>,
+}
+
+impl AttributeWeights {
+    /// Whether no attribute has a weight.
+    pub fn are_none(&self) -> bool {
+        self.weighted.is_empty()
+    }
+
+    /// The weight of an attribute.
+    pub fn of(&self, attribute: AttrId) -> f64 {
+        self.weights[attribute.index()]
+    }
+
+    /// Loads the weights of an event. Names that the schema does not know are ignored: no predicate uses them.
+    pub fn load(&mut self, weights: &EventWeights, schema: &Schema) {
+        for attribute in self.weighted.drain(..) {
+            self.weights[attribute.index()] = 1.0;
+        }
+        self.weights.resize(schema.len(), 1.0);
+        for (name, weight) in &weights.0 {
+            if let Some(attribute) = schema.get(name) {
+                self.weights[attribute.index()] = *weight;
+                self.weighted.push(attribute);
+            }
+        }
+    }
+}
