@@ -1,13 +1,13 @@
-//! Arbitrary expressions that share their parts, after ABE-Gen: an engine against a tight scan, in one process.
+//! Arbitrary expressions with shared subexpressions, after ABE-Gen: an engine against a tight scan, in one process.
 //!
-//! The tight scan walks the generator's own typed graph for every expression, as little code would do it. It is slow,
-//! so it is timed on a few events; the right answers for all events come from a walk that evaluates each node once,
-//! and an engine that disagrees ends the run. Engines are then timed through the whole index, on one thread, from the
-//! JSON text of an event to the ids; they are built from text. The quickest of three passes (`--passes`) counts.
+//! The tight scan evaluates every expression on the generator's own typed graph, in minimal code. It is slow, so it is
+//! timed on 10 events; the expected answers for all events come from an evaluation of each node once, and an engine
+//! with a wrong answer ends the run. Engines are built from text and then timed through the whole index, on one thread,
+//! from the JSON text of an event to the ids. The fastest of three passes (`--passes`) counts.
 //!
-//! There are two tables: `full`, the engine as it is by default at full size, and `variants`, the same with one
-//! option changed at a time, at a tenth of the size, because each is built anew. Engines given by `--engine` run
-//! instead, in the full table unless `--only` says otherwise.
+//! Two tables: `full`, the engine with default options at full size, and `variants`, the engine with one option changed
+//! at a time, at a tenth of the size because each variant is built separately. Engines given by `--engine` replace the
+//! default ones, in the full table unless `--only` names the other.
 //!
 //! `cargo bench -p tamis-bench --bench arbitrary -- [--subs N] [--variant-subs N] [--events N] [--passes N]
 //! [--engine NAME[,option=VALUE]...]... [--only full|variants] [--quick] [--json FILE]`
@@ -23,11 +23,11 @@ use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
 
 const DIMENSIONS: u64 = 1_000;
-/// Events the tight scan is timed on: one takes a second at a million expressions.
+/// Events that the tight scan is timed on: one takes a second at a million expressions.
 const SCANNED: usize = 10;
 
 const ENGINE: &str = "a_tree";
-/// One option each, away from its default.
+/// The default, and one option changed each.
 const VARIANTS: &[&str] = &[
     ENGINE,
     "a_tree,zero_suppression=false",
@@ -112,15 +112,15 @@ fn usage(option: &str) -> ! {
 
 fn main() {
     let arguments = arguments();
-    let wanted = |table: &str| arguments.only.as_ref().is_none_or(|only| only == table);
+    let selected = |table: &str| arguments.only.as_ref().is_none_or(|only| only == table);
     let named = |names: &[&str]| names.iter().filter_map(|name| engine(name)).collect::<Vec<_>>();
     let mut results = Vec::new();
     let given = &arguments.engines;
-    if wanted("full") {
+    if selected("full") {
         let engines = if given.is_empty() { named(&[ENGINE]) } else { given.clone() };
         results.extend(table("full", arguments.subscriptions, &engines, &arguments));
     }
-    if wanted("variants") && (given.is_empty() || arguments.only.is_some()) {
+    if selected("variants") && (given.is_empty() || arguments.only.is_some()) {
         let engines = if given.is_empty() { named(VARIANTS) } else { given.clone() };
         results.extend(table("variants", arguments.variant_subscriptions, &engines, &arguments));
     }
@@ -129,24 +129,28 @@ fn main() {
     }
 }
 
-/// What every row of a table is held against.
+/// What the rows of a table have in common.
 struct Measure<'m> {
     table: &'m str,
     workload: &'m Abe,
     events: &'m [Event],
     answers: Vec<Answer>,
-    /// Of the tight scan, an event.
+    /// Microseconds per event of the tight scan.
     scan_micros: f64,
-    /// Of the engine `scan`, where nothing is shared.
+    /// Bytes per subscription of the engine `scan`, which shares no subexpressions.
     unshared_bytes: usize,
     passes: usize,
 }
 
 /// An engine's row.
 struct Figures {
+    /// Microseconds per event.
     micros: f64,
+    /// Seconds.
     build: f64,
+    /// Bytes per subscription.
     engine_bytes: usize,
+    /// Bytes per subscription.
     index_bytes: usize,
     stats: Vec<(&'static str, u64)>,
 }
@@ -160,21 +164,21 @@ fn table(name: &str, subscriptions: usize, engines: &[Choice], arguments: &Argum
         let started = Instant::now();
         let plain: Vec<Answer> = events[..scanned].iter().map(|event| workload.answer(event)).collect();
         let took = started.elapsed();
-        assert_eq!(plain, answers[..scanned], "{name}: the tight scan disagrees with the walk");
+        assert_eq!(plain, answers[..scanned], "{name}: the tight scan disagrees with the expected answers");
         took
     };
-    let quickest = (0..arguments.passes).map(scan).min().unwrap_or_default();
-    let scan_micros = quickest.as_secs_f64() * 1e6 / scanned as f64;
+    let fastest = (0..arguments.passes).map(scan).min().unwrap_or_default();
+    let scan_micros = fastest.as_secs_f64() * 1e6 / scanned as f64;
     let matches: u64 = answers.iter().map(|answer| answer.0).sum();
     println!(
-        "{name}: {subscriptions} expressions, {DIMENSIONS} dimensions, {} events, {:.0} matches an event, answers \
+        "{name}: {subscriptions} expressions, {DIMENSIONS} dimensions, {} events, {:.0} matches per event, answers \
          checked; the scan is timed on {scanned} events",
         events.len(),
         matches as f64 / events.len() as f64
     );
     println!(
         "  {:<34} {:>12} {:>9} {:>9} {:>12} {:>12}   against the first: time, build, engine bytes",
-        "", "us an event", "ratio", "build s", "engine B/sub", "index B/sub"
+        "", "us/event", "ratio", "build s", "engine B/sub", "index B/sub"
     );
     println!("  {:<34} {scan_micros:>12.1} {:>9.1}", "tight scan", 1.0);
     let (unshared, _) = build(&workload, "scan", &Options::new());
@@ -240,7 +244,7 @@ impl Measure<'_> {
     }
 }
 
-/// An index over all expressions, and the seconds it took from their texts.
+/// An index over all expressions, and the seconds it took to build it from text.
 fn build(workload: &Abe, engine: &str, options: &Options) -> (Index, f64) {
     let settings = Settings { engine: engine.into(), options: options.clone(), ..Settings::default() };
     let index = Index::new(settings).unwrap_or_else(|error| usage(&error.to_string()));
@@ -252,7 +256,7 @@ fn build(workload: &Abe, engine: &str, options: &Options) -> (Index, f64) {
     (index, took)
 }
 
-/// Bytes a subscription, of the engine and of the whole index.
+/// Bytes per subscription, of the engine and of the whole index.
 fn bytes(index: &Index, subscriptions: usize) -> (usize, usize) {
     let memory = index.memory();
     let total = memory.engine + memory.ids + memory.texts + memory.attributes;
@@ -273,20 +277,20 @@ fn time(measure: &Measure<'_>, engine: &str, options: &Options) -> Figures {
     };
     let found = matched();
     let IdColumn::Ints(ids) = &found.ids else { unreachable!("all ids are integers") };
-    for (row, wanted) in measure.answers.iter().enumerate() {
+    for (row, expected) in measure.answers.iter().enumerate() {
         let ids = &ids[found.offsets[row] as usize..found.offsets[row + 1] as usize];
         let answer = (ids.len() as u64, ids.iter().map(|id| *id as u64).sum());
-        assert_eq!(answer, *wanted, "{}: {engine} is wrong about event {row}", measure.table);
+        assert_eq!(answer, *expected, "{}: {engine} has a wrong answer for event {row}", measure.table);
     }
     let pass = |_| {
         let started = Instant::now();
         std::hint::black_box(matched());
         started.elapsed()
     };
-    let quickest = (0..measure.passes).map(pass).min().unwrap_or_default();
+    let fastest = (0..measure.passes).map(pass).min().unwrap_or_default();
     let (engine_bytes, index_bytes) = bytes(&index, measure.workload.len());
     Figures {
-        micros: quickest.as_secs_f64() * 1e6 / events.len() as f64,
+        micros: fastest.as_secs_f64() * 1e6 / events.len() as f64,
         build,
         engine_bytes,
         index_bytes,

@@ -1,8 +1,9 @@
 //! Conjunctions in few and in many dimensions, after BE-Gen: every engine against a tight scan, in one process.
 //!
-//! The tight scan is what little code does at its best: typed arrays, small integers, no kinds, no nulls, no ids. It
-//! knows this workload only, and answers every event first; an engine that disagrees ends the run. Engines are then
-//! timed through the whole index, on one thread, from the JSON text of an event to the ids, quickest of three passes (`--passes`).
+//! The tight scan is the fastest loop in minimal code: typed arrays, small integers, no kinds, no nulls, no ids. It is
+//! specific to this workload. It answers every event first, and an engine with a wrong answer ends the run. Engines are
+//! then timed through the whole index, on one thread, from the JSON text of an event to the ids; the fastest of three
+//! passes (`--passes`) counts.
 //!
 //! `cargo bench -p tamis-bench --bench conjunctions -- [--subs N] [--engine NAME[,option=N]...]... [--observe]
 //! [--passes N] [--only dense|sparse] [--quick] [--json FILE]`
@@ -17,7 +18,7 @@ use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
 
-/// Events the tight scan is timed on; it answers all of them.
+/// Events that the tight scan is timed on; it answers all of them.
 const SCANNED: usize = 20;
 
 struct Arguments {
@@ -103,7 +104,7 @@ fn run(name: &str, workload: &Conj, arguments: &Arguments) -> Vec<Value> {
     let scan = started.elapsed().as_secs_f64() * 1e6 / SCANNED as f64;
     let matches: u64 = answers.iter().map(|answer| answer.0).sum();
     println!(
-        "{name}: {} conjunctions, {} dimensions, {} events, {:.0} matches an event, answers checked",
+        "{name}: {} conjunctions, {} dimensions, {} events, {:.0} matches per event, answers checked",
         workload.len(),
         workload.dimensions(),
         answers.len(),
@@ -111,7 +112,7 @@ fn run(name: &str, workload: &Conj, arguments: &Arguments) -> Vec<Value> {
     );
     println!(
         "  {:<44} {:>12} {:>9} {:>9} {:>12} {:>12}",
-        "", "us an event", "ratio", "build s", "engine B/sub", "index B/sub"
+        "", "us/event", "ratio", "build s", "engine B/sub", "index B/sub"
     );
     println!("  {:<44} {scan:>12.1} {:>9.1}", "tight scan", 1.0);
     let engines = arguments.engines.iter();
@@ -155,18 +156,18 @@ fn time(
     };
     let found = matched(true);
     let IdColumn::Ints(ids) = &found.ids else { unreachable!("all ids are integers") };
-    for (row, wanted) in answers.iter().enumerate() {
+    for (row, expected) in answers.iter().enumerate() {
         let ids = &ids[found.offsets[row] as usize..found.offsets[row + 1] as usize];
         let answer = (ids.len() as u64, ids.iter().map(|id| *id as u64).sum());
-        assert_eq!(answer, *wanted, "{name}: {engine} is wrong about event {row}");
+        assert_eq!(answer, *expected, "{name}: {engine} has a wrong answer for event {row}");
     }
     let pass = |_| {
         let started = Instant::now();
         std::hint::black_box(matched(false));
         started.elapsed()
     };
-    let quickest = (0..arguments.passes).map(pass).min().unwrap_or_default();
-    let micros = quickest.as_secs_f64() * 1e6 / answers.len() as f64;
+    let fastest = (0..arguments.passes).map(pass).min().unwrap_or_default();
+    let micros = fastest.as_secs_f64() * 1e6 / answers.len() as f64;
     let memory = index.memory();
     let total = memory.engine + memory.ids + memory.texts + memory.attributes;
     let (per_engine, per_index) = (memory.engine / workload.len(), total / workload.len());

@@ -1,9 +1,9 @@
-//! How fast the ground floor is: reading expressions, and `scan`, which every other engine is measured against.
+//! The foundation: parsing and normalizing expressions, and `scan`, which every other engine is compared with.
 //!
 //! Measured on one thread, on the workloads of `workload/` (seed and sizes there):
-//! - adding conjunctions given as text, in predicates a second, in all and by part;
-//! - `scan`, in predicates evaluated a second. How many it evaluates is counted beforehand by a walk over the
-//!   normalized expressions that stops where `scan` stops.
+//! - adding conjunctions given as text, in predicates per second, as a whole and by step;
+//! - `scan`, in predicates evaluated per second. Their number is counted beforehand by an evaluation of the normalized
+//!   expressions that stops where `scan` stops.
 //!
 //! Before anything is timed, the answers are compared with those of the workload; a wrong one ends the run.
 //!
@@ -23,8 +23,9 @@ use tamis_core::event::{Event, EventSlots, JsonReader, Rows};
 use tamis_core::expr::{Limits, Missing, Node, NodeId, Normal, Normalizer, Root, parse};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
 
-/// Events matched per pass, and passes of which the quickest counts.
+/// Events per pass.
 const EVENTS: usize = 5;
+/// Passes, of which the fastest counts.
 const PASSES: usize = 3;
 
 struct Arguments {
@@ -82,7 +83,7 @@ fn rate(count: u64, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64() / 1e6
 }
 
-/// Adds all subscriptions of a workload as one batch, and times its parts one by one.
+/// Adds all subscriptions of a workload as one batch, and times the steps one by one.
 fn add_many(workload: &Conj) -> Value {
     let texts: Vec<String> = (0..workload.len()).map(|n| workload.text(n)).collect();
     let predicates = workload.predicates() as u64;
@@ -134,7 +135,7 @@ fn add_many(workload: &Conj) -> Value {
     })
 }
 
-/// Matches a few events by `scan`.
+/// Matches [`EVENTS`] events with `scan`.
 fn scan(name: &str, workload: &dyn Workload) -> Value {
     let index =
         Index::new(Settings { engine: "scan".into(), ..Settings::default() }).expect("scan is an engine");
@@ -162,7 +163,7 @@ fn scan(name: &str, workload: &dyn Workload) -> Value {
         workload.len()
     );
     println!(
-        "  {evaluated} predicates evaluated, {per_event:.0} us an event, {:.1} million predicates/s",
+        "  {evaluated} predicates evaluated, {per_event:.0} us/event, {:.1} million predicates/s",
         rate(evaluated, time)
     );
     json!({
@@ -176,7 +177,7 @@ fn scan(name: &str, workload: &dyn Workload) -> Value {
     })
 }
 
-/// Ends the run if the index is wrong about an event; returns the number of matches.
+/// Ends the run on a wrong answer; returns the number of matches.
 fn check_answers(name: &str, workload: &dyn Workload, index: &Index, schema: &Schema, rows: &Rows) -> u64 {
     let found = index.match_rows(schema, rows, NonZeroUsize::new(1), false).expect("a fresh schema");
     let IdColumn::Ints(ids) = &found.ids else { unreachable!("all ids are integers") };
@@ -190,7 +191,7 @@ fn check_answers(name: &str, workload: &dyn Workload, index: &Index, schema: &Sc
     matches
 }
 
-/// How many predicates `scan` looks at: operands from left to right until one decides, shared operands once.
+/// Number of predicates that `scan` evaluates: operands from left to right until one decides, shared connectives once.
 fn evaluated_predicates(workload: &dyn Workload, schema: &Schema, rows: &Rows) -> u64 {
     let (mut schema, mut normalizer) = (schema.clone(), Normalizer::default());
     let mut slots: Vec<EventSlots> = (0..rows.len()).map(|_| EventSlots::default()).collect();
@@ -202,23 +203,25 @@ fn evaluated_predicates(workload: &dyn Workload, schema: &Schema, rows: &Rows) -
         let normal = normalizer.normalize(&expr, &mut schema, Missing::Unknown);
         let Root::Node(root) = normal.root() else { continue };
         for event in &events {
-            let mut walk = Walk { normal, event, known: vec![None; normal.nodes().len()], evaluated: 0 };
-            walk.holds(root);
-            evaluated += walk.evaluated;
+            let mut evaluation =
+                Evaluation { normal, event, known: vec![None; normal.nodes().len()], evaluated: 0 };
+            evaluation.holds(root);
+            evaluated += evaluation.evaluated;
         }
     }
     evaluated
 }
 
-struct Walk<'w> {
+/// Evaluates one expression for one event as `scan` does, and counts predicates.
+struct Evaluation<'w> {
     normal: &'w Normal,
     event: &'w Event<'w>,
-    /// By node, for connectives only: `scan` evaluates a predicate in each of its places.
+    /// By node, for connectives only: `scan` evaluates a predicate once per occurrence.
     known: Vec<Option<bool>>,
     evaluated: u64,
 }
 
-impl Walk<'_> {
+impl Evaluation<'_> {
     fn holds(&mut self, node: NodeId) -> bool {
         if let Some(known) = self.known[node as usize] {
             return known;

@@ -1,7 +1,7 @@
-//! Many string patterns on one attribute: shared automata (`a_tree`) against asking each pattern (`scan`).
+//! Many string patterns on one attribute: shared automata (`a_tree`) against one test per pattern (`scan`).
 //!
 //! Words are random, three to eight letters long; a text has about 100 bytes. Answers are compared before anything is
-//! timed, and a wrong one ends the run. Then, on one thread, the quickest of five passes over all texts counts.
+//! timed, and a wrong one ends the run. Then, on one thread, the fastest of five passes over all texts counts.
 //!
 //! `cargo bench -p tamis-bench --bench patterns -- [--quick]`
 
@@ -18,7 +18,7 @@ fn word(random: &mut Random) -> String {
     (0..3 + random.below(6)).map(|_| char::from(b'a' + random.below(26) as u8)).collect()
 }
 
-/// How patterns are written.
+/// The name of a form of patterns, and the expression of two words.
 type Shape = (&'static str, fn(&str, &str) -> String);
 
 const SHAPES: &[Shape] = &[
@@ -58,7 +58,7 @@ impl Timed {
         (offsets, (0..ids.len()).map(|at| ids.get(at)).collect())
     }
 
-    /// Microseconds a text, at best.
+    /// Microseconds per text in the fastest pass.
     fn time(&self) -> f64 {
         let pass = |_| {
             let started = Instant::now();
@@ -72,7 +72,7 @@ impl Timed {
 fn main() {
     let sizes: &[usize] =
         if std::env::args().any(|word| word == "--quick") { &[100] } else { &[1_000, 10_000] };
-    println!("microseconds a text of 100 bytes; answers checked");
+    println!("microseconds per text of 100 bytes; answers checked");
     println!("  {:<26}{:>10}{:>12}{:>12}{:>9}", "pattern", "patterns", "one by one", "a_tree", "ratio");
     for (name, expression) in SHAPES {
         for size in sizes {

@@ -3,7 +3,7 @@
 use crate::index::Id;
 use std::path::PathBuf;
 
-/// What can go wrong, each with the place that caused it.
+/// All errors of the core. Each names what caused it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// Text that is not an expression.
@@ -18,15 +18,15 @@ pub enum Error {
     /// An id that the index does not hold.
     #[error("id {0} is not in the index")]
     UnknownId(Id),
-    /// An event with a value that has no meaning here.
+    /// An event with a value that is not supported.
     #[error("{}", event_message(.attribute.as_deref(), .message))]
     Event {
-        /// The attribute or column, where one is to blame.
+        /// The attribute or column that caused it, if a single one did.
         attribute: Option<String>,
         /// What is wrong with it.
         message: String,
     },
-    /// A disjunctive form larger than the engine takes.
+    /// A disjunctive normal form larger than the engine accepts.
     #[error(
         "the expression expands to {size} conjunctions, more than max_dnf = {limit}; an engine that takes arbitrary expressions (such as auto) has no such bound"
     )]
@@ -36,7 +36,7 @@ pub enum Error {
         /// Conjunctions allowed.
         limit: u64,
     },
-    /// An unknown engine, option, or option value; something that the engine cannot do.
+    /// An unknown engine, option or option value; an operation that the engine does not support.
     #[error("{0}")]
     Option(String),
     /// A file that cannot be read or written, or is not an index.
@@ -47,7 +47,7 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// One row of a batch failed; the index is as it was.
+    /// One row of a batch failed; the index is unchanged.
     #[error("row {row}: {error}")]
     Row {
         /// Position in the batch, from 0.
@@ -55,7 +55,7 @@ pub enum Error {
         /// What is wrong with that row.
         error: Box<Error>,
     },
-    /// A broken invariant: a fault in tamis itself.
+    /// A broken invariant: a defect of tamis.
     #[error("internal error, please report it: {0}")]
     Internal(String),
 }
@@ -64,7 +64,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What some work gives, or an internal error if it panics. For matching, which leaves nothing half done.
+    /// The result of `work`, or an internal error if it panics. For matching, which changes nothing but its scratch.
     pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T> {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {
             let text = cause.downcast_ref::<String>().map(String::as_str);
@@ -78,7 +78,7 @@ impl Error {
         Error::Event { attribute: Some(attribute.to_owned()), message: message.into() }
     }
 
-    /// The same error, said of one row of a batch.
+    /// The same error, attributed to a row of a batch.
     pub fn at_row(self, row: usize) -> Error {
         match self {
             Error::Row { .. } => self,
@@ -101,11 +101,11 @@ pub struct ParseError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The token or thing at that place.
+    /// The token at that position.
     pub found: String,
     /// What would be accepted there, or the rule that is broken.
     pub expected: String,
-    /// The line's text around the place, with a caret below it.
+    /// The line's text around the position, with a caret below it.
     pub snippet: String,
 }
 
@@ -116,7 +116,7 @@ impl std::fmt::Display for ParseError {
     }
 }
 
-/// Characters of the line shown on either side of the caret.
+/// Maximum characters of the line on either side of the caret.
 const CONTEXT: usize = 60;
 
 impl ParseError {
@@ -151,7 +151,7 @@ impl ParseError {
     }
 }
 
-/// Control characters would break the caret's place.
+/// Replaces control characters by blanks: they would shift the caret.
 fn visible(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }

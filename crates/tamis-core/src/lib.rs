@@ -1,8 +1,8 @@
 //! tamis answers one question fast: which of millions of Boolean expressions does this event satisfy?
 //!
 //! The naive answer is four lines: for each expression, evaluate it on the event, keep it if TRUE. That is
-//! [`engine::scan`](engine), the oracle of every test and the baseline of every benchmark. Every other engine must
-//! return exactly the same ids, sooner.
+//! [`engine::scan`](engine), the oracle of every test and a competitor in every benchmark. Every other engine must
+//! return exactly the same ids, faster.
 //!
 //! ```
 //! use tamis_core::index::{Id, Index, Settings};
@@ -27,6 +27,6 @@ mod value;
 
 pub use error::{Error, ParseError, Result};
 pub use number::Number;
-pub use schema::{AttrId, Attributes, Path, Schema};
+pub use schema::{AttrId, Attributes, EventPath, Schema};
 pub use time::{DAY as MICROS_PER_DAY, micros_of_date};
 pub use value::{Kind, Literal, Value};

@@ -1,7 +1,7 @@
 //! Numbers that compare exactly across `i64` and `f64`.
 //!
 //! `1 = 1.0`, but `9007199254740993` and `9007199254740992.0` are different: converting either side to the
-//! other's type would lose that. [`Number`] orders the union of both types as the reals they denote.
+//! other's type would lose that. [`Number`] orders the union of both types as real numbers.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 pub enum Number {
     /// Any 64-bit integer.
     Int(i64),
-    /// A float that no `i64` equals; infinities included.
+    /// A float that is not equal to any `i64`; infinities included.
     Float(f64),
 }
 
@@ -27,7 +27,7 @@ impl Number {
     /// Above or equal to every number.
     pub const MAX: Number = Number::Float(f64::INFINITY);
 
-    /// The number a float denotes; `None` for NaN.
+    /// The number of a float; `None` for NaN.
     pub fn from_f64(value: f64) -> Option<Number> {
         if value.is_nan() {
             None

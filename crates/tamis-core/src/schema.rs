@@ -1,4 +1,4 @@
-//! Attribute names, interned once: everything behind the parser speaks dense numbers.
+//! Attribute names, interned: past the parser, attributes are dense numbers.
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -9,31 +9,31 @@ use std::sync::Arc;
 pub struct AttrId(pub u32);
 
 impl AttrId {
-    /// As a position in an array with one place per attribute.
+    /// Position in an array with one entry per attribute.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a path of an event means to the index.
+/// What the index reads at a path of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Path {
+pub struct EventPath {
     /// The attribute with exactly this name.
     pub attribute: Option<AttrId>,
-    /// Whether some attribute's name continues this path after a dot, so that a nested object is worth entering.
-    pub leads_on: bool,
+    /// Whether the name of an attribute continues this path after a dot, so that a nested object has to be read.
+    pub has_subpaths: bool,
 }
 
-/// The attributes an index refers to. Only grows, except when a failed batch is taken back.
+/// The attributes that the expressions of an index refer to. Grows only, except that a failed batch is rolled back.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     /// By [`AttrId`].
     names: Vec<SmolStr>,
-    /// Every name, and every proper prefix of a name that ends before a dot.
-    paths: FxHashMap<SmolStr, Path>,
+    /// Every name, and every prefix of a name that ends before a dot.
+    paths: FxHashMap<SmolStr, EventPath>,
 }
 
-/// Gives attributes their numbers, new ones included.
+/// Numbers attributes, unknown ones included.
 pub trait Attributes {
     /// The number of the attribute with this name.
     fn number(&mut self, name: &SmolStr) -> AttrId;
@@ -45,7 +45,7 @@ impl Attributes for Schema {
     }
 }
 
-/// Readers hold on to the schema they read events with, so it is copied before it grows; but only then.
+/// Readers share the schema that they read events with, so it is copied before it grows (copy on write).
 impl Attributes for Arc<Schema> {
     fn number(&mut self, name: &SmolStr) -> AttrId {
         match self.get(name) {
@@ -56,12 +56,12 @@ impl Attributes for Arc<Schema> {
 }
 
 impl Schema {
-    /// How many attributes there are.
+    /// Number of attributes.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether no expression has named an attribute yet.
+    /// Whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -76,31 +76,31 @@ impl Schema {
         self.names.iter().map(SmolStr::as_str)
     }
 
-    /// The attribute with this name, if an expression uses it.
+    /// The attribute with this name, if an expression refers to it.
     pub fn get(&self, name: &str) -> Option<AttrId> {
         self.paths.get(name)?.attribute
     }
 
-    /// What a path of an event means; `None` if nothing.
-    pub fn path(&self, path: &str) -> Option<Path> {
+    /// What is read at a path of an event; `None` if nothing.
+    pub fn path(&self, path: &str) -> Option<EventPath> {
         self.paths.get(path).copied()
     }
 
-    /// The attribute with this name, made if need be.
+    /// The attribute with this name; an unknown one gets the next number.
     pub fn intern(&mut self, name: &SmolStr) -> AttrId {
-        if let Some(Path { attribute: Some(attribute), .. }) = self.paths.get(name) {
+        if let Some(EventPath { attribute: Some(attribute), .. }) = self.paths.get(name) {
             return *attribute;
         }
         let attribute = AttrId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
         self.names.push(name.clone());
         self.paths.entry(name.clone()).or_default().attribute = Some(attribute);
         for (dot, _) in name.match_indices('.') {
-            self.paths.entry(SmolStr::new(&name[..dot])).or_default().leads_on = true;
+            self.paths.entry(SmolStr::new(&name[..dot])).or_default().has_subpaths = true;
         }
         attribute
     }
 
-    /// Forgets the attributes past the first `len`.
+    /// Removes the attributes past the first `len`.
     pub fn truncate(&mut self, len: usize) {
         if len < self.names.len() {
             let kept: Vec<SmolStr> = self.names.drain(..).take(len).collect();
@@ -111,11 +111,11 @@ impl Schema {
         }
     }
 
-    /// Bytes in use, near enough.
+    /// Approximate bytes in use.
     pub fn memory(&self) -> usize {
         let text: usize =
             self.names.iter().filter(|name| name.is_heap_allocated()).map(|name| name.len()).sum();
-        let entry = size_of::<SmolStr>() + size_of::<Path>() + 1;
+        let entry = size_of::<SmolStr>() + size_of::<EventPath>() + 1;
         self.names.capacity() * size_of::<SmolStr>() + self.paths.capacity() * entry + 2 * text
     }
 }
@@ -125,13 +125,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_lead_on() {
+    fn prefixes_have_subpaths() {
         let mut schema = Schema::default();
         let age = schema.intern(&"user.home.zip".into());
         let user = schema.intern(&"user".into());
-        assert_eq!(schema.path("user"), Some(Path { attribute: Some(user), leads_on: true }));
-        assert_eq!(schema.path("user.home"), Some(Path { attribute: None, leads_on: true }));
-        assert_eq!(schema.path("user.home.zip"), Some(Path { attribute: Some(age), leads_on: false }));
+        assert_eq!(schema.path("user"), Some(EventPath { attribute: Some(user), has_subpaths: true }));
+        assert_eq!(schema.path("user.home"), Some(EventPath { attribute: None, has_subpaths: true }));
+        assert_eq!(
+            schema.path("user.home.zip"),
+            Some(EventPath { attribute: Some(age), has_subpaths: false })
+        );
         assert_eq!(schema.path("other"), None);
         schema.truncate(1);
         assert_eq!(schema.get("user"), None);

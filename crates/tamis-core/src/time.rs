@@ -20,10 +20,10 @@ pub fn parse_date(text: &str) -> Option<i32> {
 }
 
 /// Microseconds since the epoch of an ISO timestamp: `2026-11-15 10:00:00`, with `T`, a fraction of up to six
-/// digits, and `Z` or an offset if wished; without one it is UTC.
+/// digits, and optionally `Z` or an offset; UTC without one.
 pub fn parse_timestamp(text: &str) -> Option<i64> {
     let pieces = Pieces::parse(text).ok()?;
-    // A zone's name would need a database of its offsets.
+    // A named time zone would need a time zone database.
     if pieces.time_zone_annotation().is_some() {
         return None;
     }
@@ -56,7 +56,7 @@ pub fn format_timestamp(micros: i64) -> String {
     }
 }
 
-/// Civil dates reach to the end of year 9999, unlike jiff's instants, which leave room for every offset.
+/// Civil dates end with year 9999; jiff's instants end earlier, by the largest offset.
 fn date_of(days: i64) -> Option<Date> {
     EPOCH.checked_add(jiff::Span::new().try_days(days).ok()?).ok()
 }

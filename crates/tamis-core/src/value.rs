@@ -1,4 +1,4 @@
-//! Values: what expressions compare with ([`Literal`]) and what events carry ([`Value`]).
+//! Values: constants in expressions ([`Literal`]) and values of events ([`Value`]).
 
 use crate::number::{Number, compare_int_float};
 use crate::time;
@@ -21,7 +21,7 @@ pub enum Literal {
     Timestamp(i64),
 }
 
-/// Values of different kinds are not comparable: a predicate across kinds is UNKNOWN.
+/// The kinds of values. Values of different kinds do not compare: a predicate across kinds is UNKNOWN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Booleans; FALSE sorts before TRUE.
@@ -45,7 +45,7 @@ impl Literal {
         }
     }
 
-    /// The instant of a date or timestamp, in microseconds. Dates are checked when literals are made.
+    /// The instant of a date or timestamp, in microseconds since the epoch; `None` for other literals.
     pub fn micros(&self) -> Option<i64> {
         match self {
             Literal::Date(days) => time::micros_of_date(*days),
@@ -87,12 +87,12 @@ pub enum Value<'a> {
     Time(i64),
     /// A list, read through [`crate::event::Event::elements`].
     List(crate::event::ListRef),
-    /// Present, but of no kind that predicates compare: a nested object, a list inside a list.
+    /// Present, but of no comparable kind: a nested object, a list inside a list.
     Other,
 }
 
 impl Value<'_> {
-    /// Order of the value against a literal; `None` across kinds (UNKNOWN).
+    /// Order of the value relative to a literal; `None` across kinds (UNKNOWN).
     pub fn compare(&self, literal: &Literal) -> Option<Ordering> {
         match (self, literal) {
             (Value::Bool(a), Literal::Bool(b)) => Some(a.cmp(b)),

@@ -129,7 +129,7 @@ impl Reader<'_> {
         if let Some(attribute) = path.attribute {
             self.attribute(attribute, name, value)?;
         }
-        if path.leads_on && is_mapping(value) {
+        if path.has_subpaths && is_mapping(value) {
             self.path.push_str(name);
             self.path.push('.');
             self.mapping(value)?;

@@ -151,7 +151,7 @@ impl EventReader<'_> {
             // The key borrows the parser, which has to move on. Copied only if an expression refers to it.
             let name = key.to_owned();
             let peek = jiter.peek()?;
-            if peek == Peek::Object && path.leads_on {
+            if peek == Peek::Object && path.has_subpaths {
                 if let Some(attribute) = path.attribute {
                     self.rows.set(attribute, Slot::Other);
                 }

@@ -1,6 +1,8 @@
 //! The expression language: text in, normalized expressions out.
 //!
-//!     text ──syntax──▶ Expr ──normal──▶ Normal ──dnf──▶ conjunctions
+//! ```text
+//! text ──syntax──▶ Expr ──normal──▶ Normal ──dnf──▶ conjunctions
+//! ```
 //!
 //! | file or folder | question it answers |
 //! | --- | --- |

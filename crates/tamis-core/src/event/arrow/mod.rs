@@ -99,7 +99,7 @@ fn resolve(
         };
         columns.push(ReferredColumn { name: name.clone(), attribute, read });
     }
-    if let (true, DataType::Struct(fields)) = (path.leads_on, array.data_type()) {
+    if let (true, DataType::Struct(fields)) = (path.has_subpaths, array.data_type()) {
         let parent = array.as_struct().clone();
         let mut parents = parents.to_vec();
         parents.push(Arc::new(parent.clone()));

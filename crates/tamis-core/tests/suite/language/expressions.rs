@@ -1,4 +1,4 @@
-//! Laws of the language: printing and parsing, three-valued logic, normalization, disjunctive form.
+//! Laws of the language: printing and parsing, three-valued logic, normalization, disjunctive normal form.
 
 use proptest::prelude::*;
 use tamis_conformance::event::{GivenEvent, truth, write_row};
@@ -20,7 +20,7 @@ fn join(connective: Connective, operands: &[&Expr]) -> Expr {
     Expr::join(connective, operands.iter().map(|&operand| operand.clone()).collect())
 }
 
-/// Evaluates a normalized expression straight from its definition.
+/// Evaluates a normalized expression by its definition.
 fn holds(normal: &Normal, event: &tamis_core::event::Event<'_>) -> bool {
     let mut held: Vec<bool> = Vec::new();
     for &node in normal.nodes() {
@@ -39,7 +39,8 @@ fn holds(normal: &Normal, event: &tamis_core::event::Event<'_>) -> bool {
     }
 }
 
-/// The rules of [`Normal`]: children first, each reachable, connectives of two or more that alternate.
+/// The invariants of [`Normal`]: children precede parents, every node is reachable, connectives alternate and have at
+/// least two children.
 fn check_form(normal: &Normal) {
     let nodes = normal.nodes();
     let mut parents = vec![0; nodes.len()];
@@ -47,18 +48,18 @@ fn check_form(normal: &Normal) {
         let children = normal.children(node);
         assert!(matches!(node, Node::Leaf(_)) || children.len() >= 2, "a connective of {}", children.len());
         for &child in children {
-            assert!((child as usize) < at, "a child behind its parent");
+            assert!((child as usize) < at, "a child after its parent");
             parents[child as usize] += 1;
             let same = std::mem::discriminant(&nodes[child as usize]) == std::mem::discriminant(&node);
-            assert!(!same, "a connective inside its own kind");
+            assert!(!same, "a connective directly inside the same connective");
         }
     }
     if let Root::Node(root) = normal.root() {
         parents[root as usize] += 1;
     } else {
-        assert!(nodes.is_empty() && normal.predicates().is_empty(), "a constant needs no nodes");
+        assert!(nodes.is_empty() && normal.predicates().is_empty(), "a constant has no nodes");
     }
-    assert!(parents.iter().all(|&count| count > 0), "a node that nothing reaches");
+    assert!(parents.iter().all(|&count| count > 0), "an unreachable node");
 }
 
 proptest! {
@@ -73,13 +74,13 @@ proptest! {
     }
 
     #[test]
-    fn predicates_are_said_as_they_are(expr in expression(), events in prop::collection::vec(event(), 4)) {
+    fn rendered_predicates_accept_the_same_values(expr in expression(), events in prop::collection::vec(event(), 4)) {
         for missing in BOTH {
             let mut schema = Schema::default();
             let mut normalizer = Normalizer::default();
             for predicate in normalizer.normalize(&expr, &mut schema, missing).predicates() {
                 let text = predicate.text(schema.name(predicate.attribute));
-                // The words the language lacks are about the elements of a list.
+                // The language cannot express some predicates on elements of a list.
                 if predicate.over != Over::Value && text.contains("): ") {
                     prop_assert!(predicate.to_expr("x").is_none());
                     continue;
@@ -112,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn a_normalizer_keeps_nothing_from_one_expression_to_the_next(first in expression(), second in expression()) {
+    fn a_reused_normalizer_has_no_state(first in expression(), second in expression()) {
         let (mut schema, mut fresh_schema) = (Schema::default(), Schema::default());
         for expr in [&first, &second] {
             expr.for_each_condition(false, &mut |condition, _| {
@@ -129,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn disjunctive_form_says_the_same(expr in expression(), events in prop::collection::vec(event(), 3)) {
+    fn disjunctive_normal_form_preserves_truth(expr in expression(), events in prop::collection::vec(event(), 3)) {
         const MAX: usize = 200;
         let mut schema = Schema::default();
         let mut normalizer = Normalizer::default();
@@ -155,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn de_morgan_and_friends(a in expression(), b in expression(), c in expression(), event in event()) {
+    fn laws_of_kleene_logic(a in expression(), b in expression(), c in expression(), event in event()) {
         use Connective::{And, Or, Xnor, Xor};
         let laws = [
             (not(&join(And, &[&a, &b])), join(Or, &[&not(&a), &not(&b)])),
@@ -184,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn a_negated_predicate_is_never_true_together_with_it(condition in condition(), event in event()) {
+    fn a_predicate_and_its_negation_have_opposite_truths(condition in condition(), event in event()) {
         let positive = Expr::Condition(condition);
         for missing in BOTH {
             let pair = (truth(&positive, &event, missing), truth(&not(&positive), &event, missing));
@@ -193,7 +194,7 @@ proptest! {
         }
     }
 
-    /// Closed world differs from the open one only where an attribute or an element is missing.
+    /// Closed and open world differ only where an attribute or an element is missing.
     #[test]
     fn worlds_agree_on_complete_events(expr in expression(), event in event()) {
         use tamis_conformance::event::Given;
@@ -223,7 +224,7 @@ fn flags(true_ones: impl IntoIterator<Item = usize>, of: usize) -> GivenEvent {
     (0..of).map(|n| (format!("f{n}"), Given::Bool(set.contains(&n)))).collect()
 }
 
-/// Matches through an index, the way users do.
+/// Matches through an index, as users do.
 fn matches(text: &str, event: &GivenEvent) -> bool {
     let index = Index::new(Settings::default()).expect("an index");
     index.add(Id::from(0), text.into()).expect("added");
@@ -250,7 +251,7 @@ fn xor_chains_normalize_to_linear_size() {
 #[test]
 fn nested_xor_normalizes_to_linear_size() {
     let nested = |depth: usize| {
-        // Alternating with XNOR and OR, so that no level melts into the next.
+        // XOR, XNOR and OR alternate, so that no level is flattened into the next.
         (1..depth).fold("f0".to_owned(), |inner, n| match n % 3 {
             0 => format!("f{n} xor ({inner})"),
             1 => format!("f{n} xnor ({inner})"),
@@ -271,9 +272,9 @@ fn nested_xor_normalizes_to_linear_size() {
     }
 }
 
-/// Wide flat expressions must not cost quadratic time, nor a level of stack per operand.
+/// 20,000 operands of one connective: neither quadratic time nor a stack frame per operand.
 #[test]
-fn wide_expressions_normalize_quickly() {
+fn wide_expressions_are_added_and_matched() {
     let joined = |connective: &str, part: &dyn Fn(usize) -> String| {
         (0..20_000).map(part).collect::<Vec<_>>().join(connective)
     };
@@ -292,12 +293,12 @@ fn wide_expressions_normalize_quickly() {
         let index = Index::new(Settings::default()).expect("an index");
         index.add(Id::from(0), text.as_str().into()).unwrap_or_else(|error| unreachable!("{name}: {error}"));
         index.match_json(br#"{"a": 5, "b": 7, "a1": 5}"#).expect("an event");
-        index.validate().expect("a sound index");
+        index.validate().expect("a valid index");
     }
 }
 
 #[test]
-fn sizes_of_disjunctive_forms_saturate() {
+fn sizes_of_disjunctive_normal_forms_saturate() {
     let text = (0..80).map(|n| format!("(a{n} or b{n})")).collect::<Vec<_>>().join(" and ");
     let expr = parse(&text, &Limits::default()).expect("an expression");
     let mut normalizer = Normalizer::default();
@@ -311,9 +312,9 @@ fn sizes_of_disjunctive_forms_saturate() {
     assert!(normal.to_dnf(3).is_err());
 }
 
-/// Expressions built in code come back from the index as they went in, or are refused.
+/// The index returns expressions built in code unchanged, or refuses them by the same limits as text.
 #[test]
-fn built_expressions_are_held_to_the_limits() {
+fn built_expressions_obey_the_limits() {
     let limits = Limits { max_length: 100, max_depth: 5, ..Limits::default() };
     let index = Index::new(Settings { limits, ..Settings::default() }).expect("an index");
     let built = |text: &str| Source::Expr(parse(text, &Limits::default()).expect("an expression").into());
@@ -329,7 +330,7 @@ fn built_expressions_are_held_to_the_limits() {
 }
 
 #[test]
-fn disjunctive_forms_drop_contradictions_and_merge_attributes() {
+fn disjunctive_normal_forms_drop_contradictions_and_merge_attributes() {
     let shape = |text: &str| {
         let expr = parse(text, &Limits::default()).expect("an expression");
         let mut normalizer = Normalizer::default();
@@ -340,8 +341,12 @@ fn disjunctive_forms_drop_contradictions_and_merge_attributes() {
     assert_eq!(
         shape("(a = 1 or b = 2) and (a = 3 or b = 4)"),
         [2, 2],
-        "a = 1 and a = 3 is none, nor is b = 2 and b = 4"
+        "a = 1 and a = 3 is a contradiction, as is b = 2 and b = 4"
     );
     assert_eq!(shape("(a > 1 or b = 2) and (a < 9 or b = 4)"), [1, 2, 2], "a > 1 and a < 9 is one range");
-    assert_eq!(shape("(any(a) = 1 or b) and (any(a) = 3 or b)"), [2, 2, 2, 1], "elements may differ");
+    assert_eq!(
+        shape("(any(a) = 1 or b) and (any(a) = 3 or b)"),
+        [2, 2, 2, 1],
+        "different elements may satisfy the two"
+    );
 }

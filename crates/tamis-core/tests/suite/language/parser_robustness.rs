@@ -1,5 +1,5 @@
-//! Hostile text: a million inputs and the largest ones. Nothing may panic, overflow the stack or take long, and every
-//! refusal names a place in the text.
+//! Hostile text: a million random inputs, and the largest ones. No input may panic or overflow the stack, and every
+//! error has a position in the text.
 
 use std::time::Instant;
 use tamis_conformance::seeded::seed;
@@ -8,7 +8,7 @@ use tamis_core::expr::{Expr, Limits, Missing, Normalizer, parse};
 use tamis_core::index::{Id, Index, Settings};
 use tamis_core::{ParseError, Schema};
 
-/// Small and quick: a million inputs need a hundred million draws.
+/// A generator with little state and few operations (SplitMix64): a million inputs need a hundred million draws.
 struct Random(u64);
 
 impl Random {
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// Inputs in all, a third of each sort.
+/// Number of inputs, a third from each source: bytes, tokens, mutations.
 const INPUTS: usize = 1_000_000;
 
 const TOKENS: &[&str] = &[
@@ -125,8 +125,8 @@ const VALID: &[&str] = &[
     "not (not (a and b) or not (c xor d)) and 3 < user.home.zip",
 ];
 
-/// A rejection must point inside the text or just behind it.
-fn check_place(text: &str, error: &ParseError) {
+/// The position of an error is inside the text or at its end.
+fn check_position(text: &str, error: &ParseError) {
     let lines = text.split('\n').count();
     assert!((1..=lines).contains(&error.line), "{text:?}: {error}");
     let line = text.split('\n').nth(error.line - 1).unwrap_or_default();
@@ -134,8 +134,8 @@ fn check_place(text: &str, error: &ParseError) {
     assert!(!error.found.is_empty() && !error.expected.is_empty(), "{text:?}: {error}");
 }
 
-/// Parses; what is accepted must print to text that parses to the same.
-fn feed(text: &str, limits: &Limits) -> bool {
+/// Parses; an accepted text must print to text that parses to the same expression. Returns whether it was accepted.
+fn parse_and_check(text: &str, limits: &Limits) -> bool {
     match parse(text, limits) {
         Ok(expr) => {
             let printed = expr.to_string();
@@ -143,13 +143,13 @@ fn feed(text: &str, limits: &Limits) -> bool {
             true
         }
         Err(error) => {
-            check_place(text, &error);
+            check_position(text, &error);
             false
         }
     }
 }
 
-fn run(sort: &str, mut make: impl FnMut(&mut Random, &mut Vec<u8>)) {
+fn run(source: &str, mut make: impl FnMut(&mut Random, &mut Vec<u8>)) {
     let seed = seed();
     println!("TAMIS_SEED={seed}");
     let mut random = Random(seed);
@@ -158,17 +158,17 @@ fn run(sort: &str, mut make: impl FnMut(&mut Random, &mut Vec<u8>)) {
     for _ in 0..INPUTS.div_ceil(3) {
         bytes.clear();
         make(&mut random, &mut bytes);
-        accepted += usize::from(feed(&String::from_utf8_lossy(&bytes), &limits));
+        accepted += usize::from(parse_and_check(&String::from_utf8_lossy(&bytes), &limits));
     }
-    println!("{sort}: {} inputs, {accepted} accepted, {:.1?}", INPUTS.div_ceil(3), started.elapsed());
-    assert!(accepted > 0, "{sort} never makes a valid expression");
+    println!("{source}: {} inputs, {accepted} accepted, {:.1?}", INPUTS.div_ceil(3), started.elapsed());
+    assert!(accepted > 0, "{source} yields no valid expression");
 }
 
 #[test]
 fn random_bytes() {
     run("bytes", |random, bytes| {
         for _ in 0..1 + random.below(24) {
-            // Mostly bytes that mean something, so that more than the first is read.
+            // Mostly bytes of the grammar, so that the parser reads more than the first.
             let byte = match random.below(4) {
                 0 => random.next() as u8,
                 1 => b"()'\"`=<>!&|^.,+- \n"[random.below(18)],
@@ -218,7 +218,7 @@ fn mutated_expressions() {
 
 fn refused(text: &str, because: &str) {
     let error = parse(text, &Limits::default()).expect_err(because);
-    check_place(text, &error);
+    check_position(text, &error);
     assert!(error.expected.contains(because), "{}", error.expected);
 }
 
@@ -267,7 +267,7 @@ fn large_legal_inputs_are_accepted() {
     refused(&exact.replace("a =", "ab ="), "max_length");
 }
 
-/// Texts whose tree has exactly `depth` levels: parentheses, NOTs, and connectives that alternate.
+/// Texts whose tree has exactly `depth` levels: parentheses, NOTs, and alternating connectives.
 fn nested(depth: usize) -> [String; 4] {
     let levels = depth - 1;
     let alternating = (0..levels).fold("a".to_owned(), |inner, level| match level % 3 {
@@ -278,14 +278,14 @@ fn nested(depth: usize) -> [String; 4] {
     [
         "(".repeat(levels) + "a" + &")".repeat(levels),
         "not ".repeat(levels) + "a",
-        // The innermost parentheses hold a bare predicate, which is no level of the tree.
+        // The innermost parentheses enclose a single predicate, which adds no level to the tree.
         alternating.replace("(a)", "a"),
         (0..levels).map(|level| ["a xor ", "a xnor "][level % 2]).collect::<String>() + "a",
     ]
 }
 
 #[test]
-fn depth_is_counted_exactly() {
+fn max_depth_is_exact() {
     for max_depth in [1, 2, 3, 10, 200] {
         let limits = Limits { max_depth, ..Limits::default() };
         for text in nested(max_depth) {
@@ -306,21 +306,21 @@ fn depth_is_counted_exactly() {
 }
 
 #[test]
-fn max_depth_itself_has_bounds() {
-    for (max_depth, fine) in
+fn max_depth_is_validated() {
+    for (max_depth, valid) in
         [(0, false), (1, true), (Limits::DEPTH_CAP, true), (Limits::DEPTH_CAP + 1, false)]
     {
         let limits = Limits { max_depth, ..Limits::default() };
-        assert_eq!(Index::new(Settings { limits, ..Settings::default() }).is_ok(), fine, "{max_depth}");
+        assert_eq!(Index::new(Settings { limits, ..Settings::default() }).is_ok(), valid, "{max_depth}");
     }
 }
 
-/// The deepest expressions there can be, on the smallest stack a thread of Rust or Python has by default.
+/// Expressions at the cap of `max_depth`, on a stack of 2 MB: the smallest default of threads in Rust and Python.
 #[test]
 fn the_deepest_expressions_fit_a_small_stack() {
     let work = || {
         let limits = Limits { max_depth: Limits::DEPTH_CAP, ..Limits::default() };
-        for (sort, text) in nested(Limits::DEPTH_CAP).into_iter().enumerate() {
+        for (form, text) in nested(Limits::DEPTH_CAP).into_iter().enumerate() {
             let expr: Expr = parse(&text, &limits).expect("at the cap");
             let schema = expr.schema();
             let mut rows = Rows::default();
@@ -331,7 +331,7 @@ fn the_deepest_expressions_fit_a_small_stack() {
             );
             let truth = expr.evaluate_row(&schema, &rows, 0, Missing::Unknown);
             assert_eq!(expr.explain_row(&schema, &rows, 0, Missing::Unknown).truth, truth);
-            assert_eq!(parse(&expr.to_string(), &limits).as_ref(), Ok(&expr), "sort {sort}");
+            assert_eq!(parse(&expr.to_string(), &limits).as_ref(), Ok(&expr), "form {form}");
             let copy = expr.clone();
             assert_eq!(copy.depth(), expr.depth());
             let index = Index::new(Settings { limits, ..Settings::default() }).expect("an index");
