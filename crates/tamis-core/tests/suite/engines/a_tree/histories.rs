@@ -8,7 +8,7 @@ use tamis_core::expr::Missing;
 
 /// A random history of a pair of indexes.
 pub(super) struct History {
-    pair: IndexPair,
+    pub(super) pair: IndexPair,
     make: Generator,
     /// By id: its expression, or its last one if it was removed.
     texts: Vec<String>,
