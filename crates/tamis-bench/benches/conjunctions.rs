@@ -16,7 +16,7 @@ use tamis_bench::workload::conj::Conj;
 use tamis_bench::workload::{self, Answer, Workload};
 use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
 use tamis_core::event::{JsonReader, Rows};
-use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
+use tamis_core::index::{Id, Index, Settings, Source};
 
 /// Events that the tight scan is timed on; it answers all of them.
 const SCANNED: usize = 20;
@@ -155,11 +155,8 @@ fn time(
         index.match_rows(&schema, &rows, NonZeroUsize::new(1), false).expect("a fresh schema")
     };
     let found = matched(true);
-    let IdColumn::Ints(ids) = &found.ids else { unreachable!("all ids are integers") };
-    for (row, expected) in answers.iter().enumerate() {
-        let ids = &ids[found.offsets[row] as usize..found.offsets[row + 1] as usize];
-        let answer = (ids.len() as u64, ids.iter().map(|id| *id as u64).sum());
-        assert_eq!(answer, *expected, "{name}: {engine} has a wrong answer for event {row}");
+    for (row, (answer, expected)) in workload::answers_of(&found).iter().zip(answers).enumerate() {
+        assert_eq!(answer, expected, "{name}: {engine} has a wrong answer for event {row}");
     }
     let pass = |_| {
         let started = Instant::now();

@@ -21,7 +21,7 @@ use tamis_core::engine::SubId;
 use tamis_core::engine::registry::{self, Options};
 use tamis_core::event::{Event, EventSlots, JsonReader, Rows};
 use tamis_core::expr::{Limits, Missing, Node, NodeId, Normal, Normalizer, Root, parse};
-use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
+use tamis_core::index::{Id, Index, Settings, Source};
 
 /// Events per pass.
 const EVENTS: usize = 5;
@@ -180,15 +180,11 @@ fn scan(name: &str, workload: &dyn Workload) -> Value {
 /// Ends the run on a wrong answer; returns the number of matches.
 fn check_answers(name: &str, workload: &dyn Workload, index: &Index, schema: &Schema, rows: &Rows) -> u64 {
     let found = index.match_rows(schema, rows, NonZeroUsize::new(1), false).expect("a fresh schema");
-    let IdColumn::Ints(ids) = &found.ids else { unreachable!("all ids are integers") };
-    let mut matches = 0;
-    for (row, event) in workload.events()[..EVENTS].iter().enumerate() {
-        let ids = &ids[found.offsets[row] as usize..found.offsets[row + 1] as usize];
-        let answer = (ids.len() as u64, ids.iter().map(|id| *id as u64).sum());
-        assert_eq!(answer, workload.answer(event), "{name}: wrong answer for event {row}");
-        matches += answer.0;
+    let answers = workload::answers_of(&found);
+    for (row, (answer, event)) in answers.iter().zip(&workload.events()[..EVENTS]).enumerate() {
+        assert_eq!(*answer, workload.answer(event), "{name}: wrong answer for event {row}");
     }
-    matches
+    answers.iter().map(|answer| answer.0).sum()
 }
 
 /// Number of predicates that `scan` evaluates: operands from left to right until one decides, shared connectives once.

@@ -52,15 +52,7 @@ impl Dialect for Python {
 }
 
 fn opposite(comparison: Comparison, negated: bool) -> Comparison {
-    match comparison {
-        same if !negated => same,
-        Comparison::Equal => Comparison::NotEqual,
-        Comparison::NotEqual => Comparison::Equal,
-        Comparison::Less => Comparison::GreaterEqual,
-        Comparison::LessEqual => Comparison::Greater,
-        Comparison::Greater => Comparison::LessEqual,
-        Comparison::GreaterEqual => Comparison::Less,
-    }
+    if negated { comparison.negated() } else { comparison }
 }
 
 fn compare(name: &str, comparison: Comparison, value: &Literal) -> Result<String, String> {

@@ -15,6 +15,7 @@ use crate::random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use tamis_core::index::{IdColumn, Matches};
 
 /// `low <= value <= high`; with `negated`, the value is present and outside.
 #[derive(Clone, Copy)]
@@ -56,6 +57,16 @@ pub const CARDINALITY: u64 = 100;
 
 /// How many subscriptions match an event, and the sum of their numbers.
 pub type Answer = (u64, u64);
+
+/// The answers of an index whose ids are the numbers of the expressions, by event.
+pub fn answers_of(found: &Matches) -> Vec<Answer> {
+    let IdColumn::Ints(ids) = &found.ids else { unreachable!("all ids are integers") };
+    let of_event = |bounds: &[i64]| {
+        let ids = &ids[bounds[0] as usize..bounds[1] as usize];
+        (ids.len() as u64, ids.iter().map(|id| *id as u64).sum())
+    };
+    found.offsets.windows(2).map(of_event).collect()
+}
 
 fn tally(matching: impl Iterator<Item = usize>) -> Answer {
     matching.fold((0, 0), |(count, sum), subscription| (count + 1, sum + subscription as u64))

@@ -27,7 +27,7 @@ pub(super) fn accepted(op: &Op, outer_not: bool, closed_world: bool) -> Accepted
         }
         Op::Compare(comparison, literal) => {
             let negated = outer_not != (*comparison == Comparison::NotEqual);
-            let comparison = if outer_not { negation(*comparison) } else { *comparison };
+            let comparison = if outer_not { comparison.negated() } else { *comparison };
             (negated, ValueSet::compared(comparison, literal))
         }
         Op::Between { negated, low, high } => {
@@ -90,17 +90,6 @@ fn plain_range(op: &Op, outer_not: bool, closed_world: bool) -> Option<Test> {
         false => Some(Test::Number { low, high }),
         true if closed_world => None,
         true => Some(Test::Outside { low, high }),
-    }
-}
-
-fn negation(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Equal => Comparison::NotEqual,
-        Comparison::NotEqual => Comparison::Equal,
-        Comparison::Less => Comparison::GreaterEqual,
-        Comparison::LessEqual => Comparison::Greater,
-        Comparison::Greater => Comparison::LessEqual,
-        Comparison::GreaterEqual => Comparison::Less,
     }
 }
 

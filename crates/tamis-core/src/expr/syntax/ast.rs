@@ -135,6 +135,18 @@ impl Comparison {
         }
     }
 
+    /// The negation: TRUE where this comparison is FALSE.
+    pub fn negated(self) -> Comparison {
+        match self {
+            Comparison::Equal => Comparison::NotEqual,
+            Comparison::NotEqual => Comparison::Equal,
+            Comparison::Less => Comparison::GreaterEqual,
+            Comparison::LessEqual => Comparison::Greater,
+            Comparison::Greater => Comparison::LessEqual,
+            Comparison::GreaterEqual => Comparison::Less,
+        }
+    }
+
     /// The symbol in canonical text.
     pub fn symbol(self) -> &'static str {
         match self {

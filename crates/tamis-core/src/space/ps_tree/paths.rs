@@ -1,10 +1,15 @@
 //! Paths to bounds: the inner nodes that lead to a bound are added and removed with it.
+//!
+//! A link is identified by [`LinkFrom`], the inner node and the element that it belongs to.
 
 use super::lookup::Neighbour;
 use super::nodes::{Bound, BoundUpdate, Children, Inner, Link, NONE, PATH, Target};
 use super::{LookupStart, PsTree};
 use crate::space::elements::{Elements, FANOUT, Key};
 use crate::space::leaves::LeafId;
+
+/// The owner of a link: an inner node and one of its elements; `None` is the root's link.
+type LinkFrom = Option<(u32, u8)>;
 
 impl<K: Key> PsTree<K> {
     /// Adds a bound without cuts next to its neighbour.
@@ -43,7 +48,7 @@ impl<K: Key> PsTree<K> {
     fn add_path(&mut self, id: u32) {
         let (previous, next) =
             (self.bound_updates[id as usize].previous, self.bound_updates[id as usize].next);
-        let mut from: Option<(u32, u8)> = None;
+        let mut from: LinkFrom = None;
         let mut depth = 0;
         loop {
             let link = match from {
@@ -90,7 +95,7 @@ impl<K: Key> PsTree<K> {
 
     /// Puts an inner node at `depth` above `link`: there, the new bound `id` differs from the bounds below `link`, of
     /// which `sample` is one.
-    fn add_inner(&mut self, from: Option<(u32, u8)>, link: Link, sample: u32, id: u32, depth: usize) {
+    fn add_inner(&mut self, from: LinkFrom, link: Link, sample: u32, id: u32, depth: usize) {
         let (lowest, highest) = self.extremes(link).unwrap_or((sample, sample));
         let id_first = self.bound_updates[id as usize].next == lowest;
         let sample_value = self.bounds[sample as usize].value.query();
@@ -180,7 +185,8 @@ impl<K: Key> PsTree<K> {
         }
     }
 
-    fn set_link(&mut self, from: Option<(u32, u8)>, link: Link) {
+    /// Replaces a link.
+    fn set_link(&mut self, from: LinkFrom, link: Link) {
         match from {
             None => {
                 self.root = self.direct_if_adjacent(link, 0);
@@ -208,8 +214,8 @@ impl<K: Key> PsTree<K> {
     pub(super) fn remove_bound(&mut self, id: u32) {
         let (previous, next) =
             (self.bound_updates[id as usize].previous, self.bound_updates[id as usize].next);
-        let mut from: Option<(u32, u8)> = None;
-        let mut above: Option<(u32, u8)> = None;
+        let mut from: LinkFrom = None;
+        let mut above: LinkFrom = None;
         let mut link = self.root;
         while let Target::Inner(node) = link.target() {
             let inner = &mut self.inner[node as usize];
@@ -239,7 +245,7 @@ impl<K: Key> PsTree<K> {
     }
 
     /// Replaces an inner node with a single link by that link.
-    fn remove_single_link(&mut self, from: Option<(u32, u8)>, node: u32) {
+    fn remove_single_link(&mut self, from: LinkFrom, node: u32) {
         let mut links = self.children[node as usize].0.iter().filter(|link| !link.is_leaf());
         let only = match (self.inner[node as usize].end, links.next(), links.next()) {
             (NONE, Some(link), None) => *link,
