@@ -1,6 +1,7 @@
 //! Arrow data in and out through the PyCapsule protocol, without copies.
 #![allow(unsafe_code)]
 
+use crate::errors::exception;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use std::ffi::CStr;
 use std::sync::Arc;
+use tamis_core::event::ArrowSourceError;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -74,6 +76,14 @@ fn record_batch(array: &ArrayRef) -> Result<RecordBatch, ArrowError> {
 
 fn no_columns() -> ArrowError {
     ArrowError::InvalidArgumentError("it is no record batch: a struct of columns is needed".into())
+}
+
+/// The exception for an error of Arrow data as events.
+pub fn source_exception(py: Python<'_>, error: ArrowSourceError) -> PyErr {
+    match error {
+        ArrowSourceError::Arrow(error) => unreadable(error),
+        ArrowSourceError::Core(error) => exception(py, error),
+    }
 }
 
 /// An exception for Arrow data that cannot be read.

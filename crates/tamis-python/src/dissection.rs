@@ -1,9 +1,9 @@
 //! What many expressions are made of, as columns.
 
 use crate::arrow::{batches, stream_capsule, unreadable};
-use crate::arrow_rules::arrow_text;
 use crate::errors::exception;
 use crate::expression::{LimitsTuple, limits};
+use crate::index::arrow_text;
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, LargeStringBuilder, ListBuilder, StringBuilder,
 };
@@ -43,7 +43,7 @@ pub fn dissect(
 ) -> PyResult<(NativeBatch, NativeBatch)> {
     let (reader, limits) = (batches(texts)?, self::limits(limits));
     limits.check().map_err(|error| exception(py, error))?;
-    let taken_apart = py.detach(|| -> Result<_, ArrowError> {
+    let dissected = py.detach(|| -> Result<_, ArrowError> {
         let (mut expressions, mut predicates) = (Expressions::default(), Predicates::default());
         let mut row = 0;
         for batch in reader {
@@ -64,7 +64,7 @@ pub fn dissect(
         }
         Ok((expressions.finish()?, predicates.finish()?))
     });
-    let (expressions, predicates) = taken_apart.map_err(unreadable)?;
+    let (expressions, predicates) = dissected.map_err(unreadable)?;
     Ok((NativeBatch { batch: expressions }, NativeBatch { batch: predicates }))
 }
 

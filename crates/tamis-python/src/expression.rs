@@ -2,11 +2,11 @@
 
 use crate::dissection::quantifier_name;
 use crate::errors::{exception, expression_text};
-use crate::event::read_event;
+use crate::events::MappingSource;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 use std::sync::Arc;
-use tamis_core::event::Rows;
+use tamis_core::event::{EventSource, Rows};
 use tamis_core::expr::{Condition, Connective, Explanation, Expr, Limits, Missing, Truth};
 use tamis_core::{Error, Literal, Number};
 
@@ -71,7 +71,7 @@ impl NativeExpression {
         NativeExpression { expr: Arc::new(expr) }
     }
 
-    /// Trees are walked by recursion, so none may grow deeper than the cap.
+    /// Trees are traversed recursively, so their depth is bounded.
     fn checked(py: Python<'_>, expr: Expr) -> PyResult<NativeExpression> {
         if expr.depth() > Limits::DEPTH_CAP {
             let message = format!("the expression nests deeper than {} levels", Limits::DEPTH_CAP);
@@ -89,7 +89,7 @@ impl NativeExpression {
         let py = event.py();
         let schema = self.expr.schema();
         let mut rows = Rows::default();
-        read_event(event, &schema, &mut rows).map_err(|fault| fault.exception(py, None))?;
+        MappingSource::one(event).read(&schema, &mut rows).map_err(|error| error.exception(py))?;
         Ok(use_row(&schema, &rows))
     }
 }
@@ -189,19 +189,4 @@ pub fn explanation_to_python<'py>(py: Python<'py>, node: &Explanation) -> PyResu
         node.children.iter().map(|child| explanation_to_python(py, child)).collect::<PyResult<_>>()?;
     let tuple = (&node.text, node.truth.name(), &node.value, node.weight, children);
     Ok(tuple.into_pyobject(py)?.into_any())
-}
-
-/// The bytes of a `str` or `bytes`; `None` for anything else.
-pub fn json_bytes<'a>(text: &'a Bound<'_, PyAny>) -> Result<Option<&'a [u8]>, Error> {
-    if let Ok(bytes) = text.cast::<PyBytes>() {
-        return Ok(Some(bytes.as_bytes()));
-    }
-    match text.cast::<PyString>().map(|text| text.to_str()) {
-        Ok(Ok(text)) => Ok(Some(text.as_bytes())),
-        Ok(Err(_)) => {
-            let message = "the JSON text holds a lone surrogate, which cannot be written as UTF-8".into();
-            Err(Error::Event { attribute: None, message })
-        }
-        Err(_) => Ok(None),
-    }
 }

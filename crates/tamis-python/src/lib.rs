@@ -1,18 +1,16 @@
-//! The Python face of the core: extracts inputs, lets go of the interpreter lock, calls the core, converts results.
+//! The Python binding of the core: extracts inputs, releases the interpreter lock, calls the core, converts results.
 //!
-//! Private: users see the typed wrappers in `python/tamis`.
+//! Private: users import the typed wrappers in `python/tamis`.
 
 mod arrow;
-mod arrow_rules;
 mod dissection;
 mod errors;
-mod event;
+mod events;
 mod expression;
 mod id;
 mod index;
 mod matches;
 mod ranked;
-mod weights;
 
 use pyo3::prelude::*;
 

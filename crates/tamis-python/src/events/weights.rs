@@ -1,15 +1,15 @@
-//! Weights of events' attributes: from mappings to what scores are computed with.
+//! Weights of events' attributes, from Python mappings.
 
 use crate::errors::{exception, with_row};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::ops::Range;
-use tamis_core::Error;
 use tamis_core::index::{EventWeights, Weighting};
 
 /// The weights of a batch of events.
 pub enum Weights {
+    /// The same for all events.
     Same(EventWeights),
+    /// By row.
     Each(Vec<EventWeights>),
 }
 
@@ -27,21 +27,11 @@ impl Weights {
         Ok(Weights::Each(each.collect::<PyResult<_>>()?))
     }
 
-    pub fn all(&self) -> Weighting<'_> {
+    pub fn weighting(&self) -> Weighting<'_> {
         match self {
             Weights::Same(weights) => Weighting::Same(weights),
             Weights::Each(weights) => Weighting::Each(weights),
         }
-    }
-
-    /// Those of some of the events.
-    pub fn part(&self, events: Range<usize>) -> Result<Weighting<'_>, Error> {
-        let Weights::Each(weights) = self else { return Ok(self.all()) };
-        let (len, end) = (weights.len(), events.end);
-        weights.get(events).map(Weighting::Each).ok_or_else(|| Error::Event {
-            attribute: None,
-            message: format!("weights of {len} events for {end} events or more"),
-        })
     }
 }
 

@@ -1,31 +1,34 @@
-//! Python mappings to rows of events.
+//! Python mappings to event rows.
 
+use super::type_name;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
     PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PyMapping, PySet, PyString, PyTuple,
     PyType,
 };
-use tamis_core::event::{Rows, Slot};
+use tamis_core::event::{EventSource, Rows, Slot};
 use tamis_core::{AttrId, Error, Schema, micros_of_date};
 
-/// The types of `datetime`, imported once.
-struct Clock {
+/// The types of the module `datetime`, imported once.
+struct DatetimeTypes {
     date: Py<PyType>,
     datetime: Py<PyType>,
-    /// 1970-01-01 without and with a time zone, to subtract from.
+    /// 1970-01-01 without a time zone: subtracted from naive times.
     naive_epoch: Py<PyAny>,
+    /// 1970-01-01 in UTC: subtracted from aware times.
     aware_epoch: Py<PyAny>,
+    /// `timedelta(microseconds=1)`, to divide differences by.
     microsecond: Py<PyAny>,
 }
 
-static CLOCK: PyOnceLock<Clock> = PyOnceLock::new();
+static DATETIME_TYPES: PyOnceLock<DatetimeTypes> = PyOnceLock::new();
 
 /// Days from 0001-01-01 to 1970-01-01, as `date.toordinal` counts.
 const EPOCH_ORDINAL: i64 = 719_163;
 
-fn clock(py: Python<'_>) -> PyResult<&'static Clock> {
-    CLOCK.get_or_try_init(py, || {
+fn datetime_types(py: Python<'_>) -> PyResult<&'static DatetimeTypes> {
+    DATETIME_TYPES.get_or_try_init(py, || {
         let module = py.import("datetime")?;
         let datetime = module.getattr("datetime")?;
         let utc = module.getattr("timezone")?.getattr("utc")?;
@@ -33,7 +36,7 @@ fn clock(py: Python<'_>) -> PyResult<&'static Clock> {
         with_zone.set_item("tzinfo", utc)?;
         let microsecond = PyDict::new(py);
         microsecond.set_item("microseconds", 1)?;
-        Ok(Clock {
+        Ok(DatetimeTypes {
             date: module.getattr("date")?.cast_into::<PyType>()?.unbind(),
             naive_epoch: datetime.call1((1970, 1, 1))?.unbind(),
             aware_epoch: datetime.call((1970, 1, 1), Some(&with_zone))?.unbind(),
@@ -43,38 +46,84 @@ fn clock(py: Python<'_>) -> PyResult<&'static Clock> {
     })
 }
 
-/// Either a fault of the event, or an exception that Python code raised while the event was read.
-pub enum Fault {
-    Event(Error),
+/// An error of the core, or an exception that Python code raised while an event was read.
+pub enum MappingError {
+    Core(Error),
     Python(PyErr),
 }
 
-impl From<PyErr> for Fault {
-    fn from(error: PyErr) -> Fault {
-        Fault::Python(error)
+impl From<PyErr> for MappingError {
+    fn from(error: PyErr) -> MappingError {
+        MappingError::Python(error)
     }
 }
 
-impl From<Error> for Fault {
-    fn from(error: Error) -> Fault {
-        Fault::Event(error)
+impl From<Error> for MappingError {
+    fn from(error: Error) -> MappingError {
+        MappingError::Core(error)
     }
 }
 
-impl Fault {
-    /// As an exception, said of a row if there are several.
-    pub fn exception(self, py: Python<'_>, row: Option<usize>) -> PyErr {
-        match (self, row) {
-            (Fault::Python(error), _) => error,
-            (Fault::Event(error), Some(row)) => crate::errors::exception(py, error.at_row(row)),
-            (Fault::Event(error), None) => crate::errors::exception(py, error),
+impl MappingError {
+    pub fn exception(self, py: Python<'_>) -> PyErr {
+        match self {
+            MappingError::Python(error) => error,
+            MappingError::Core(error) => crate::errors::exception(py, error),
+        }
+    }
+
+    /// Names the row; exceptions of Python code stay as they are.
+    fn at_row(self, row: usize) -> MappingError {
+        match self {
+            MappingError::Core(error) => MappingError::Core(error.at_row(row)),
+            python => python,
         }
     }
 }
 
-/// Appends one event to the rows. After a fault nothing of it stays.
-pub fn read_event(event: &Bound<'_, PyAny>, schema: &Schema, rows: &mut Rows) -> Result<(), Fault> {
-    let mut reader = Reader { schema, rows, path: String::new() };
+/// Mappings as a source of events: one portion. Read attached; all else runs detached.
+pub struct MappingSource<'a, 'py> {
+    py: Python<'py>,
+    mappings: Mappings<'a, 'py>,
+}
+
+enum Mappings<'a, 'py> {
+    One(&'a Bound<'py, PyAny>),
+    Many(&'a Bound<'py, PyList>),
+}
+
+impl<'a, 'py> MappingSource<'a, 'py> {
+    /// A single event; errors name no row.
+    pub fn one(event: &'a Bound<'py, PyAny>) -> MappingSource<'a, 'py> {
+        MappingSource { py: event.py(), mappings: Mappings::One(event) }
+    }
+
+    /// One event per element; errors name the row.
+    pub fn many(events: &'a Bound<'py, PyList>) -> MappingSource<'a, 'py> {
+        MappingSource { py: events.py(), mappings: Mappings::Many(events) }
+    }
+}
+
+impl EventSource for MappingSource<'_, '_> {
+    type Error = MappingError;
+
+    fn read(&mut self, schema: &Schema, rows: &mut Rows) -> Result<(), MappingError> {
+        match self.mappings {
+            Mappings::One(event) => read_event(event, schema, rows),
+            Mappings::Many(events) => events.iter().enumerate().try_for_each(|(row, event)| {
+                read_event(&event, schema, rows).map_err(|error| error.at_row(row))
+            }),
+        }
+    }
+
+    fn unlocked<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.py.detach(work)
+    }
+}
+
+/// Appends one event to the rows. After an error nothing of it remains.
+fn read_event(event: &Bound<'_, PyAny>, schema: &Schema, rows: &mut Rows) -> Result<(), MappingError> {
+    let mut reader = MappingReader { schema, rows, path: String::new() };
     let result = reader.mapping(event);
     match result {
         Ok(()) => rows.finish_row(),
@@ -83,15 +132,16 @@ pub fn read_event(event: &Bound<'_, PyAny>, schema: &Schema, rows: &mut Rows) ->
     result
 }
 
-struct Reader<'r> {
+/// Reads one mapping into the open row.
+struct MappingReader<'r> {
     schema: &'r Schema,
     rows: &'r mut Rows,
-    /// Empty at the top, `user.` inside `user`.
+    /// Dotted path of the mapping being read: empty at the top, `user.` inside `user`.
     path: String,
 }
 
-impl Reader<'_> {
-    fn mapping(&mut self, event: &Bound<'_, PyAny>) -> Result<(), Fault> {
+impl MappingReader<'_> {
+    fn mapping(&mut self, event: &Bound<'_, PyAny>) -> Result<(), MappingError> {
         if let Ok(dict) = event.cast::<PyDict>() {
             return dict.iter().try_for_each(|(key, value)| self.entry(&key, &value));
         }
@@ -105,12 +155,12 @@ impl Reader<'_> {
         })
     }
 
-    fn entry(&mut self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<(), Fault> {
+    fn entry(&mut self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<(), MappingError> {
         let Ok(text) = key.cast::<PyString>() else {
             let message = format!("the name of an attribute is a str, not {}", type_name(key));
             return Err(Error::Event { attribute: None, message }.into());
         };
-        // A name that is no UTF-8 cannot stand in an expression, so nothing refers to it.
+        // No expression refers to a name that is not UTF-8.
         let Ok(name) = text.to_str() else {
             return Ok(());
         };
@@ -138,9 +188,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn attribute(&mut self, attribute: AttrId, name: &str, value: &Bound<'_, PyAny>) -> Result<(), Fault> {
-        let slot = self.value(value).map_err(|fault| match fault {
-            Fault::Event(Error::Event { attribute: None, message }) => {
+    fn attribute(
+        &mut self,
+        attribute: AttrId,
+        name: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> Result<(), MappingError> {
+        let slot = self.value(value).map_err(|error| match error {
+            MappingError::Core(Error::Event { attribute: None, message }) => {
                 Error::event(&format!("{}{name}", self.path), message).into()
             }
             other => other,
@@ -149,7 +204,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn value(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, Fault> {
+    fn value(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, MappingError> {
         let elements = if let Ok(list) = value.cast::<PyList>() {
             list.try_iter()?
         } else if let Ok(tuple) = value.cast::<PyTuple>() {
@@ -162,7 +217,7 @@ impl Reader<'_> {
         self.list(elements)
     }
 
-    fn list(&mut self, elements: Bound<'_, PyIterator>) -> Result<Slot, Fault> {
+    fn list(&mut self, elements: Bound<'_, PyIterator>) -> Result<Slot, MappingError> {
         let mut list = self.rows.list();
         for element in elements {
             let element = element?;
@@ -172,7 +227,7 @@ impl Reader<'_> {
         Ok(list.finish(self.rows)?)
     }
 
-    fn scalar(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, Fault> {
+    fn scalar(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, MappingError> {
         if let Ok(text) = value.cast::<PyString>() {
             let text =
                 text.to_str().map_err(|_| refused("a lone surrogate, which cannot be written as UTF-8"))?;
@@ -195,11 +250,11 @@ impl Reader<'_> {
             return Ok(Slot::Other);
         }
         let py = value.py();
-        let clock = clock(py)?;
-        if value.is_instance(clock.datetime.bind(py))? {
-            return instant(value, clock);
+        let types = datetime_types(py)?;
+        if value.is_instance(types.datetime.bind(py))? {
+            return instant(value, types);
         }
-        if value.is_instance(clock.date.bind(py))? {
+        if value.is_instance(types.date.bind(py))? {
             let days: i64 = value.call_method0(pyo3::intern!(py, "toordinal"))?.extract()?;
             let micros = i32::try_from(days - EPOCH_ORDINAL).ok().and_then(micros_of_date);
             return micros.map(Slot::Time).ok_or_else(|| refused("a date out of range"));
@@ -208,7 +263,7 @@ impl Reader<'_> {
     }
 
     /// Arrays and scalars of numpy, through their Python values.
-    fn numpy(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, Fault> {
+    fn numpy(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, MappingError> {
         let unsupported = || {
             refused(&format!(
                 "a value of type {}; values are bool, int, float, str, date, datetime, None, lists of them, and mappings",
@@ -228,19 +283,19 @@ impl Reader<'_> {
 }
 
 /// Microseconds since the epoch; naive times are UTC. `NaT` of pandas, which is not equal to itself, is missing.
-fn instant(value: &Bound<'_, PyAny>, clock: &Clock) -> Result<Slot, Fault> {
+fn instant(value: &Bound<'_, PyAny>, types: &DatetimeTypes) -> Result<Slot, MappingError> {
     let py = value.py();
     if value.ne(value)? {
         return Ok(Slot::Missing);
     }
     // As Python defines it: a zone that gives no offset leaves the time naive.
     let naive = value.call_method0(pyo3::intern!(py, "utcoffset"))?.is_none();
-    let epoch = if naive { &clock.naive_epoch } else { &clock.aware_epoch };
-    let micros = value.sub(epoch.bind(py))?.floor_div(clock.microsecond.bind(py))?;
+    let epoch = if naive { &types.naive_epoch } else { &types.aware_epoch };
+    let micros = value.sub(epoch.bind(py))?.floor_div(types.microsecond.bind(py))?;
     Ok(Slot::Time(micros.extract()?))
 }
 
-fn refused(message: &str) -> Fault {
+fn refused(message: &str) -> MappingError {
     Error::Event { attribute: None, message: message.to_owned() }.into()
 }
 
@@ -261,8 +316,4 @@ fn is_list(value: &Bound<'_, PyAny>) -> bool {
         || value.is_instance_of::<PySet>()
         || value.is_instance_of::<PyFrozenSet>()
         || value.getattr("ndim").and_then(|dimensions| dimensions.extract::<usize>()).is_ok_and(|n| n > 0)
-}
-
-fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "an unknown type".into(), |name| name.to_string())
 }

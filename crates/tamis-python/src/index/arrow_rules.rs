@@ -1,0 +1,97 @@
+//! Rules in Arrow data: the columns `id` and `expression`.
+
+use crate::arrow::unreadable;
+use crate::errors::{exception, invalid_id, with_row};
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatchReader, cast::AsArray};
+use arrow_schema::{ArrowError, DataType};
+use pyo3::prelude::*;
+use tamis_core::Error;
+use tamis_core::index::{Id, Source};
+
+/// Why Arrow data cannot be read as rules.
+pub enum ArrowRulesError {
+    Arrow(ArrowError),
+    Core(Error),
+    /// A row, and what is wrong with its id.
+    Id(usize, String),
+}
+
+impl ArrowRulesError {
+    pub fn exception(self, py: Python<'_>) -> PyErr {
+        match self {
+            ArrowRulesError::Arrow(error) => unreadable(error),
+            ArrowRulesError::Core(error) => exception(py, error),
+            ArrowRulesError::Id(row, message) => with_row(py, invalid_id(py, &message), row),
+        }
+    }
+}
+
+impl From<Error> for ArrowRulesError {
+    fn from(error: Error) -> ArrowRulesError {
+        ArrowRulesError::Core(error)
+    }
+}
+
+/// All rules of a stream.
+pub fn read_rules(reader: Box<dyn RecordBatchReader + Send>) -> Result<Vec<(Id, Source)>, ArrowRulesError> {
+    let mut rules = Vec::new();
+    let schema = reader.schema();
+    let (ids, texts) = (position(&schema, "id")?, position(&schema, "expression")?);
+    for batch in reader {
+        let batch = batch.map_err(ArrowRulesError::Arrow)?;
+        for row in 0..batch.num_rows() {
+            let number = rules.len();
+            let id =
+                arrow_id(batch.column(ids), row).map_err(|message| ArrowRulesError::Id(number, message))?;
+            let text = arrow_text(batch.column(texts), row, "expression");
+            let text = text.map_err(|message| Error::Expression(message).at_row(number))?;
+            rules.push((id, Source::from(text)));
+        }
+    }
+    Ok(rules)
+}
+
+/// The position of a required column.
+fn position(schema: &arrow_schema::Schema, name: &str) -> Result<usize, Error> {
+    schema.index_of(name).map_err(|_| {
+        Error::Expression(format!(
+            "the Arrow data has no column {name:?}; it needs the columns id and expression"
+        ))
+    })
+}
+
+fn arrow_id(ids: &ArrayRef, row: usize) -> Result<Id, String> {
+    let int = match ids.data_type() {
+        _ if ids.is_null(row) => return Err("the id is null".into()),
+        DataType::Int8 => i64::from(ids.as_primitive::<Int8Type>().value(row)),
+        DataType::Int16 => i64::from(ids.as_primitive::<Int16Type>().value(row)),
+        DataType::Int32 => i64::from(ids.as_primitive::<Int32Type>().value(row)),
+        DataType::Int64 => ids.as_primitive::<Int64Type>().value(row),
+        DataType::UInt8 => i64::from(ids.as_primitive::<UInt8Type>().value(row)),
+        DataType::UInt16 => i64::from(ids.as_primitive::<UInt16Type>().value(row)),
+        DataType::UInt32 => i64::from(ids.as_primitive::<UInt32Type>().value(row)),
+        DataType::UInt64 => {
+            let id = ids.as_primitive::<UInt64Type>().value(row);
+            i64::try_from(id).map_err(|_| format!("the id {id} does not fit 64 bits"))?
+        }
+        _ => return arrow_text(ids, row, "id").map(Id::from),
+    };
+    Ok(Id::Int(int))
+}
+
+pub fn arrow_text<'b>(texts: &'b ArrayRef, row: usize, name: &str) -> Result<&'b str, String> {
+    let text = match texts.data_type() {
+        _ if texts.is_null(row) => return Err(format!("the {name} is null")),
+        DataType::Utf8 => texts.as_string::<i32>().value(row),
+        DataType::LargeUtf8 => texts.as_string::<i64>().value(row),
+        DataType::Utf8View => texts.as_string_view().value(row),
+        other => {
+            return Err(format!("the column {name:?} is of Arrow type {other}; cast it to strings"));
+        }
+    };
+    // The producer declares the data as UTF-8; nothing has checked it.
+    std::str::from_utf8(text.as_bytes()).map_err(|_| format!("the {name} is not UTF-8"))
+}

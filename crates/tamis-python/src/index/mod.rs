@@ -1,0 +1,359 @@
+//! The index: inputs are extracted while the interpreter is attached, everything else runs detached.
+//!
+//! | file | question it answers |
+//! | --- | --- |
+//! | `settings` | what is an index made with? |
+//! | `arrow_rules` | which rules are in Arrow data? |
+//! | `plan` | how does a match plan look in Python? |
+//!
+//! No method blocks on a lock of the index while attached: the thread that holds it may need the interpreter.
+
+mod arrow_rules;
+mod plan;
+mod settings;
+
+pub use arrow_rules::arrow_text;
+
+use crate::arrow::{batches, source_exception};
+use crate::errors::{exception, expression_text, with_row};
+use crate::events::{JsonEvents, MappingSource, Weights, event_weights, json_text};
+use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, limits, missing};
+use crate::id::{id_from_python, id_to_python, ids_to_python};
+use crate::matches::NativeMatches;
+use crate::ranked::NativeRankedMatches;
+use plan::{PlanTuple, plan_to_python};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use settings::{SettingsTuple, options_from_python, settings_to_python};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use tamis_core::Error;
+use tamis_core::engine::registry::ENGINES;
+use tamis_core::event::{ArrowSource, JsonSource};
+use tamis_core::index::{IdColumn, Index, Settings, Source};
+
+/// Every engine as `(name, description, takes, options)`.
+#[pyfunction]
+pub fn engines() -> Vec<(&'static str, &'static str, &'static str, Vec<&'static str>)> {
+    ENGINES.iter().map(|e| (e.name, e.description, e.takes, e.options.to_vec())).collect()
+}
+
+/// The core's index.
+#[pyclass(frozen, module = "tamis._native")]
+pub struct NativeIndex {
+    index: Index,
+}
+
+#[pymethods]
+impl NativeIndex {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        engine: String,
+        missing: &str,
+        options: &Bound<'_, PyDict>,
+        limits: LimitsTuple,
+    ) -> PyResult<NativeIndex> {
+        let missing = self::missing(missing).map_err(|error| exception(py, error))?;
+        let options = options_from_python(options)?;
+        let settings = Settings { engine, options, missing, limits: self::limits(limits) };
+        Ok(NativeIndex { index: Index::new(settings).map_err(|error| exception(py, error))? })
+    }
+
+    #[getter]
+    fn engine(&self) -> &'static str {
+        self.index.engine_name()
+    }
+
+    /// `(engine as given, missing, options, limits)`.
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<SettingsTuple<'py>> {
+        settings_to_python(py, self.index.settings())
+    }
+
+    // --- rules --------------------------------------------------------------------------------------
+
+    fn add(&self, py: Python<'_>, id: &Bound<'_, PyAny>, expression: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (id, source) = (id_from_python(id)?, source_from_python(expression)?);
+        py.detach(|| self.index.add(id, source)).map_err(|error| exception(py, error))
+    }
+
+    /// Adds ids and expressions side by side; returns the rows that can never match.
+    fn add_many(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        expressions: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<usize>> {
+        let mut batch = Vec::with_capacity(ids.len().unwrap_or(0));
+        for (row, (id, expression)) in ids.try_iter()?.zip(expressions.try_iter()?).enumerate() {
+            let (id, expression) = (id?, expression?);
+            let rule = id_from_python(&id).and_then(|id| Ok((id, source_from_python(&expression)?)));
+            batch.push(rule.map_err(|error| with_row(py, error, row))?);
+        }
+        py.detach(|| self.index.add_many(batch)).map_err(|error| exception(py, error))
+    }
+
+    /// Adds the rows of Arrow data with the columns `id` and `expression`.
+    fn add_arrow(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        let reader = batches(data)?;
+        let added = py.detach(|| Ok(self.index.add_many(arrow_rules::read_rules(reader)?)?));
+        added.map_err(|error: arrow_rules::ArrowRulesError| error.exception(py))
+    }
+
+    fn replace(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        expression: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let (id, source) = (id_from_python(id)?, source_from_python(expression)?);
+        py.detach(|| self.index.replace(&id, source)).map_err(|error| exception(py, error))
+    }
+
+    fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<()> {
+        let id = id_from_python(id)?;
+        py.detach(|| self.index.remove(&id)).map_err(|error| exception(py, error))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.index.len())
+    }
+
+    fn __contains__(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = id_from_python(id)?;
+        Ok(py.detach(|| self.index.contains(&id)))
+    }
+
+    fn expression(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<NativeExpression> {
+        let id = id_from_python(id)?;
+        let expr = py.detach(|| self.index.expression(&id)).map_err(|error| exception(py, error))?;
+        Ok(NativeExpression::new(expr))
+    }
+
+    fn all_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let ids = py.detach(|| IdColumn::Mixed(self.index.ids()));
+        ids_to_python(py, &ids)
+    }
+
+    // --- matching -----------------------------------------------------------------------------------
+
+    /// Matches a mapping.
+    fn match_one<'py>(&self, py: Python<'py>, event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.index.match_event(&mut MappingSource::one(event));
+        ids_to_python(py, &ids.map_err(|error| error.exception(py))?)
+    }
+
+    /// Matches one JSON object in a `str` or `bytes`.
+    fn match_json<'py>(&self, py: Python<'py>, event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let text = json_text(event).map_err(|error| exception(py, error))?;
+        let ids = py.detach(|| self.index.match_json(text));
+        ids_to_python(py, &ids.map_err(|error| exception(py, error))?)
+    }
+
+    /// Matches a list of mappings.
+    fn match_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyList>,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> PyResult<NativeMatches> {
+        let matches = self.index.match_events(&mut MappingSource::many(events), threads, ordered);
+        NativeMatches::new(matches.map_err(|error| error.exception(py))?)
+    }
+
+    fn match_json_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> PyResult<NativeMatches> {
+        let events = JsonEvents::from_python(events)?;
+        let texts = events.texts().map_err(|error| exception(py, error))?;
+        let matches = py.detach(|| self.index.match_events(&mut JsonSource::many(texts), threads, ordered));
+        NativeMatches::new(matches.map_err(|error| exception(py, error))?)
+    }
+
+    fn match_arrow(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> PyResult<NativeMatches> {
+        let mut source = ArrowSource::in_portions(batches(data)?, threads);
+        let matches = py.detach(|| self.index.match_events(&mut source, threads, ordered));
+        NativeMatches::new(matches.map_err(|error| source_exception(py, error))?)
+    }
+
+    // --- ranking ------------------------------------------------------------------------------------
+
+    fn top_k<'py>(
+        &self,
+        py: Python<'py>,
+        event: &Bound<'py, PyAny>,
+        k: usize,
+        weights: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, f64)>> {
+        let weights = event_weights(weights)?;
+        let best = self.index.top_k_event(&mut MappingSource::one(event), k, &weights);
+        let best = best.map_err(|error| error.exception(py))?;
+        best.iter().map(|(id, score)| Ok((id_to_python(py, id)?, *score))).collect()
+    }
+
+    fn top_k_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyList>,
+        k: usize,
+        weights: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<NativeRankedMatches> {
+        let weights = Weights::from_python(weights)?;
+        let mut source = MappingSource::many(events);
+        let ranked = self.index.top_k_events(&mut source, k, weights.weighting(), threads);
+        NativeRankedMatches::new(ranked.map_err(|error| error.exception(py))?)
+    }
+
+    fn top_k_json_many(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyAny>,
+        k: usize,
+        weights: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<NativeRankedMatches> {
+        let (events, weights) = (JsonEvents::from_python(events)?, Weights::from_python(weights)?);
+        let texts = events.texts().map_err(|error| exception(py, error))?;
+        let mut source = JsonSource::many(texts);
+        let ranked = py.detach(|| self.index.top_k_events(&mut source, k, weights.weighting(), threads));
+        NativeRankedMatches::new(ranked.map_err(|error| exception(py, error))?)
+    }
+
+    fn top_k_arrow(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        k: usize,
+        weights: &Bound<'_, PyAny>,
+        threads: Option<NonZeroUsize>,
+    ) -> PyResult<NativeRankedMatches> {
+        let (batches, weights) = (batches(data)?, Weights::from_python(weights)?);
+        let mut source = ArrowSource::in_portions(batches, threads);
+        let ranked = py.detach(|| self.index.top_k_events(&mut source, k, weights.weighting(), threads));
+        NativeRankedMatches::new(ranked.map_err(|error| source_exception(py, error))?)
+    }
+
+    // --- explaining ---------------------------------------------------------------------------------
+
+    /// Pairs of id and predicates.
+    fn near_misses<'py>(
+        &self,
+        py: Python<'py>,
+        event: &Bound<'py, PyAny>,
+        limit: usize,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, Vec<String>)>> {
+        let misses = self.index.near_misses(&mut MappingSource::one(event), limit);
+        let misses = misses.map_err(|error| error.exception(py))?;
+        misses.into_iter().map(|miss| Ok((id_to_python(py, &miss.id)?, miss.predicates))).collect()
+    }
+
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+        event: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let id = id_from_python(id)?;
+        let explanation = self.index.explain(&id, &mut MappingSource::one(event));
+        explanation_to_python(py, &explanation.map_err(|error| error.exception(py))?)
+    }
+
+    /// How the rule with this id is found.
+    fn plan_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<PlanTuple> {
+        let id = id_from_python(id)?;
+        py.detach(|| self.index.plan_of(&id)).map(plan_to_python).map_err(|error| exception(py, error))
+    }
+
+    /// As `plan_of`, for an expression that need not be in the index.
+    fn plan_for(&self, py: Python<'_>, expression: &Bound<'_, PyAny>) -> PyResult<PlanTuple> {
+        let source = source_from_python(expression)?;
+        py.detach(|| self.index.plan_for(source)).map(plan_to_python).map_err(|error| exception(py, error))
+    }
+
+    // --- maintenance --------------------------------------------------------------------------------
+
+    /// Observes a list of mappings.
+    fn observe(&self, py: Python<'_>, events: &Bound<'_, PyList>) -> PyResult<()> {
+        self.index.observe(&mut MappingSource::many(events)).map_err(|error| error.exception(py))
+    }
+
+    /// Observes Arrow data, or none of it if a value has no meaning.
+    fn observe_arrow(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let batches = batches(data)?;
+        let observed = py.detach(|| self.index.observe(&mut ArrowSource::whole(batches)?));
+        observed.map_err(|error| source_exception(py, error))
+    }
+
+    fn compact(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.index.compact()).map_err(|error| exception(py, error))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.index.save(&path)).map_err(|error| exception(py, error))
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<NativeIndex> {
+        let index = py.detach(|| Index::load(&path)).map_err(|error| exception(py, error))?;
+        Ok(NativeIndex { index })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.index.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<NativeIndex> {
+        let index = py.detach(|| Index::from_bytes(bytes));
+        let fault = |message| exception(py, Error::File { path: PathBuf::from("<bytes>"), message });
+        Ok(NativeIndex { index: index.map_err(fault)? })
+    }
+
+    /// Bytes in use by ids, texts, attributes, engine.
+    fn memory(&self, py: Python<'_>) -> (usize, usize, usize, usize) {
+        let memory = py.detach(|| self.index.memory());
+        (memory.ids, memory.texts, memory.attributes, memory.engine)
+    }
+
+    fn attributes(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.index.schema().names().map(str::to_owned).collect())
+    }
+
+    fn engine_stats(&self, py: Python<'_>) -> Vec<(&'static str, u64)> {
+        py.detach(|| self.index.engine_stats())
+    }
+
+    fn dot(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.index.dot()).map_err(|error| exception(py, error))
+    }
+
+    fn validate(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.index.validate()).map_err(|error| exception(py, error))
+    }
+}
+
+/// An expression as the core takes it: text, or one that was parsed before.
+fn source_from_python(expression: &Bound<'_, PyAny>) -> PyResult<Source> {
+    if let Ok(text) = expression.cast::<PyString>() {
+        return Ok(Source::from(expression_text(text)?));
+    }
+    if let Ok(expression) = expression.cast::<NativeExpression>() {
+        return Ok(Source::Expr(expression.get().expr.clone()));
+    }
+    let name = expression.get_type().name()?;
+    let message = format!("an expression is a str or an Expression, not {name}");
+    Err(exception(expression.py(), Error::Expression(message)))
+}
