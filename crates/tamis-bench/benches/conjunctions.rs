@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use tamis_bench::workload::conj::Conj;
 use tamis_bench::workload::{self, Answer, Workload};
-use tamis_core::engine::registry::{ENGINES, OptionValue, Options};
+use tamis_core::engine::registry::{OptionValue, Options, Registry};
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};
 
@@ -56,7 +56,7 @@ fn arguments() -> Arguments {
         }
     }
     if found.engines.is_empty() {
-        let indexed = ENGINES.iter().filter(|engine| engine.name != "scan");
+        let indexed = Registry::CORE.iter().filter(|engine| engine.name != "scan");
         found.engines = indexed.map(|engine| (engine.name.to_owned(), Options::new())).collect();
     }
     found

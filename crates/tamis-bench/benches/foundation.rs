@@ -18,7 +18,7 @@ use tamis_bench::workload::conj::Conj;
 use tamis_bench::workload::{self, Workload};
 use tamis_core::Schema;
 use tamis_core::engine::SubId;
-use tamis_core::engine::registry::{self, Options};
+use tamis_core::engine::registry::{Options, Registry};
 use tamis_core::event::{Event, EventSlots, JsonReader, Rows};
 use tamis_core::expr::{Limits, Missing, Node, NodeId, Normal, Normalizer, Root, parse};
 use tamis_core::index::{Id, Index, Settings, Source};
@@ -104,8 +104,10 @@ fn add_many(workload: &Conj) -> Value {
     }
     let parsing = started.elapsed();
 
-    let mut engine =
-        registry::find("scan").and_then(|scan| scan.create(&Options::new(), &limits)).expect("an engine");
+    let mut engine = Registry::CORE
+        .find("scan")
+        .and_then(|scan| scan.create(&Options::new(), &limits))
+        .expect("an engine");
     let (mut schema, mut normalizer, mut inserting) =
         (Schema::default(), Normalizer::default(), Duration::ZERO);
     for (block, texts) in texts.chunks(10_000).enumerate() {

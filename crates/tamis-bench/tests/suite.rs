@@ -9,7 +9,7 @@ use tamis_bench::competitor::Competitor;
 use tamis_bench::definition::Definition;
 use tamis_bench::dialect::python;
 use tamis_bench::measure::{Patience, measure};
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::{Registry, Takes};
 use tamis_core::expr::{Limits, parse};
 
 fn definitions() -> PathBuf {
@@ -31,11 +31,11 @@ fn every_definition_runs() {
     assert_eq!(cases.len(), Definition::read_all(&definitions()).expect("definitions").len());
     for case in cases {
         let competitors = case["competitors"].as_array().expect("competitors");
-        for engine in ENGINES {
+        for engine in Registry::CORE.iter() {
             let found = competitors.iter().find(|competitor| competitor["name"] == engine.name);
             let found = found.unwrap_or_else(|| unreachable!("{}: {}", engine.name, case["workload"]));
             let is_timed = found["batch"]["microseconds_per_event"].as_f64().is_some_and(|time| time > 0.0);
-            assert!(is_timed || engine.takes != "all", "{}: {found}", case["workload"]);
+            assert!(is_timed || engine.takes != Takes::All, "{}: {found}", case["workload"]);
         }
     }
 }

@@ -4,12 +4,12 @@ use tamis_bench::workload::abe::Abe;
 use tamis_bench::workload::conj::Conj;
 use tamis_bench::workload::{Workload, json};
 use tamis_core::Error;
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::{Registry, Takes};
 use tamis_core::index::{Id, Index, Settings};
 use xxhash_rust::xxh3::Xxh3;
 
 fn check(workload: &dyn Workload) {
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         let index =
             Index::new(Settings { engine: engine.name.into(), ..Settings::default() }).expect("an index");
         let mut held = vec![true; workload.len()];
@@ -21,7 +21,7 @@ fn check(workload: &dyn Workload) {
             }
         }
         let takes_all = held.iter().all(|held| *held);
-        assert!(takes_all || engine.takes != "all", "{}", engine.name);
+        assert!(takes_all || engine.takes != Takes::All, "{}", engine.name);
         let mut matches = 0;
         for event in &workload.events()[..20] {
             let ids = index.match_json(json(event).as_bytes()).expect("valid JSON");

@@ -73,6 +73,11 @@ impl Error {
         })
     }
 
+    /// A stored part of an index contradicts another. Only damage under a fitting checksum leads here.
+    pub(crate) fn damaged(what: &str) -> Error {
+        Error::Internal(format!("the index is damaged: {what}"))
+    }
+
     /// An event error that names its attribute.
     pub fn event(attribute: &str, message: impl Into<String>) -> Error {
         Error::Event { attribute: Some(attribute.to_owned()), message: message.into() }

@@ -4,6 +4,7 @@
 
 mod arrow;
 mod dissection;
+mod engines;
 mod errors;
 mod events;
 mod expression;
@@ -20,9 +21,11 @@ mod _native {
     #[pymodule_export]
     use super::dissection::{NativeBatch, dissect};
     #[pymodule_export]
+    use super::engines::engines;
+    #[pymodule_export]
     use super::expression::{NativeExpression, join, parse};
     #[pymodule_export]
-    use super::index::{NativeIndex, engines};
+    use super::index::NativeIndex;
     #[pymodule_export]
     use super::matches::{NativeArray, NativeMatches};
     #[pymodule_export]

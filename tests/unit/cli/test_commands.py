@@ -25,6 +25,27 @@ def test_engines(run: Run) -> None:
     assert "scan" in [engine["name"] for engine in objects(out)]
 
 
+def test_engines_are_listed_by_family(run: Run) -> None:
+    _, out, _ = run("engines")
+    order = [out.index(name) for name in ("product", "compiled", "paper", "pst_bloom", "baseline")]
+    assert order == sorted(order)
+    _, out, _ = run("engines", "--json")
+    families = [engine["family"] for engine in objects(out)]
+    assert families == sorted(families, key=["product", "paper", "baseline"].index)
+
+
+def test_options_of_engines_are_listed(run: Run) -> None:
+    code, out, _ = run("engines", "--options")
+    assert code == 0
+    for engine in tamis.engines():
+        assert all(option in out for option in engine.options)
+    _, out, _ = run("engines", "--json")
+    (found,) = [engine for engine in objects(out) if engine["name"] == "pst_hash"]
+    assert found["options"][0]["name"] == "access_predicates"
+    assert found["options"][0]["default"] == 2
+    assert found["options"][0]["accepts"] == "a whole number from 1 to 4"
+
+
 def test_the_tour_shows_everything_it_promises(run: Run) -> None:
     code, out, err = run("tour")
     assert (code, err) == (0, "")

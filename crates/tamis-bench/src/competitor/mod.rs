@@ -13,7 +13,7 @@ pub mod tight;
 
 use crate::case::Case;
 use std::time::Duration;
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::Registry;
 
 /// A system that holds all subscriptions of a case, and its events in its own form.
 pub trait Competitor {
@@ -48,7 +48,7 @@ pub const A_TREE_CRATE: &str = "a-tree crate";
 
 /// All competitors there are, in the order of the tables.
 pub fn names() -> Vec<&'static str> {
-    let engines = ENGINES.iter().map(|engine| engine.name);
+    let engines = Registry::CORE.iter().map(|engine| engine.name);
     [TIGHT_SCAN].into_iter().chain(engines).chain([A_TREE_CRATE]).collect()
 }
 

@@ -45,17 +45,19 @@
 mod arena;
 mod build;
 mod explain;
+mod info;
 mod matching;
 mod values;
 mod view;
 
 pub use explain::PlannedAlternative;
+pub(crate) use info::INFO;
 pub(crate) use matching::batch::Batch;
 pub(crate) use matching::single::CompiledScratch;
 
-use crate::engine::registry::{OptionValue, Options};
+use crate::engine::registry::OptionValues;
 use crate::engine::shared::predicates::Predicates;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::Rows;
 use crate::expr::{Limits, Normal};
 use crate::storage::{Array, Sections, SectionsWriter};
@@ -78,19 +80,14 @@ pub(crate) struct CompiledOptions {
 }
 
 impl CompiledOptions {
-    /// Reads the options, which are known ones.
-    pub fn new(options: &Options) -> Result<CompiledOptions> {
-        let together = match options.get("path") {
-            None => None,
-            Some(OptionValue::Text(word)) if word == "auto" => None,
-            Some(OptionValue::Text(word)) if word == "one_by_one" => Some(false),
-            Some(OptionValue::Text(word)) if word == "together" => Some(true),
-            Some(other) => {
-                let message = format!("path is {other}, must be \"auto\", \"one_by_one\" or \"together\"");
-                return Err(Error::Option(message));
-            }
+    /// Reads the options of the engine's table.
+    pub fn new(options: &OptionValues) -> CompiledOptions {
+        let together = match options.choice("path") {
+            "one_by_one" => Some(false),
+            "together" => Some(true),
+            _ => None,
         };
-        Ok(CompiledOptions { together })
+        CompiledOptions { together }
     }
 }
 

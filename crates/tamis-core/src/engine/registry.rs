@@ -1,40 +1,14 @@
-//! The engines there are, by name. One line each.
+//! The engines there are, by name. A registry is composed of slices: this crate's engines, and those of other crates,
+//! which this crate does not know. Nothing registers itself at run time.
 
-use super::Engine;
-use super::a_tree::ATree;
-use super::pst::{PstBloom, PstHash};
-use super::scan::Scan;
+use super::erased::{DynEngine, DynRankingEngine};
+use super::{a_tree, pst, scan};
+use crate::compiled;
 use crate::error::{Error, Result};
 use crate::expr::Limits;
-use std::collections::BTreeMap;
 use std::fmt;
 
-/// The value of an engine option.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OptionValue {
-    /// A switch.
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// A number.
-    Float(f64),
-    /// A word.
-    Text(String),
-}
-
-impl fmt::Display for OptionValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OptionValue::Bool(value) => write!(f, "{value}"),
-            OptionValue::Int(value) => write!(f, "{value}"),
-            OptionValue::Float(value) => write!(f, "{value}"),
-            OptionValue::Text(value) => write!(f, "{value:?}"),
-        }
-    }
-}
-
-/// Engine options by name.
-pub type Options = BTreeMap<String, OptionValue>;
+pub use super::options::{OptionInfo, OptionKind, OptionValue, OptionValues, Options};
 
 /// An engine's entry in the registry.
 pub struct EngineInfo {
@@ -42,134 +16,263 @@ pub struct EngineInfo {
     pub name: &'static str,
     /// What it is, in a line.
     pub description: &'static str,
+    /// What it is there for; listings are grouped by it.
+    pub family: Family,
     /// Which expressions it takes.
-    pub takes: &'static str,
-    /// The options it knows.
-    pub options: &'static [&'static str],
-    /// How an index keeps its subscriptions with this engine.
-    pub kept: Kept,
+    pub takes: Takes,
+    /// Whether it returns the matching subscriptions only. An engine that is not exact may return others as well; no
+    /// engine ever misses one.
+    pub exact: bool,
+    /// Its option table.
+    pub options: &'static [OptionInfo],
+    /// How an index makes and holds it.
+    pub construction: Construction,
 }
 
-/// How an index keeps its subscriptions.
-pub enum Kept {
-    /// In an [`Engine`], which changes in place. This makes an empty one; the options are known ones.
-    Locked(fn(&Options, &Limits) -> Result<Box<dyn Engine>>),
-    /// In immutable segments, which the index makes and merges.
-    Segmented,
+/// What an engine is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// Made for users: what `auto` chooses from.
+    Product,
+    /// The system of a paper.
+    Paper,
+    /// What papers compare with.
+    Baseline,
 }
 
-/// Every engine. `auto` is resolved by [`find`].
-pub static ENGINES: &[EngineInfo] = &[
-    EngineInfo {
-        name: "scan",
-        description: "evaluates every expression: the oracle and the baseline",
-        takes: "all",
-        options: &[],
-        kept: Kept::Locked(|_, _| Ok(Box::new(Scan::default()))),
-    },
-    EngineInfo {
-        name: "pst_bloom",
-        description: "PSTBloom: one access predicate, Bloom signatures in the leaves of PS-Trees",
-        takes: "conjunctions; others through a bounded DNF",
-        options: &["max_spaces", "max_signed", "signature_bits"],
-        kept: Kept::Locked(|options, limits| Ok(Box::new(PstBloom::new(options, limits)?))),
-    },
-    EngineInfo {
-        name: "pst_hash",
-        description: "PSTHash: several access predicates, a hash table of the spaces of PS-Trees",
-        takes: "conjunctions; others through a bounded DNF",
-        options: &["access_predicates", "max_cells", "max_spaces", "long_list"],
-        kept: Kept::Locked(|options, limits| Ok(Box::new(PstHash::new(options, limits)?))),
-    },
-    EngineInfo {
-        name: "a_tree",
-        description: "A-Tree: predicates and subexpressions shared by all expressions, matched from the bottom up",
-        takes: "all",
-        options: ATree::OPTIONS,
-        kept: Kept::Locked(|options, _| Ok(Box::new(ATree::new(options)?))),
-    },
-    EngineInfo {
-        name: "compiled",
-        description: "immutable mapped segments and a small delta: what `auto` stands for",
-        takes: "all",
-        options: &["fanout", "path", "recent"],
-        kept: Kept::Segmented,
-    },
-];
-
-/// What `auto` stands for.
-pub const AUTO: &str = "compiled";
-
-/// The engine with this name.
-pub fn find(name: &str) -> Result<&'static EngineInfo> {
-    let wanted = if name == "auto" { AUTO } else { name };
-    ENGINES.iter().find(|engine| engine.name == wanted).ok_or_else(|| {
-        let known: Vec<_> = ["auto"].into_iter().chain(ENGINES.iter().map(|engine| engine.name)).collect();
-        Error::Option(format!("unknown engine {name:?}; there are: {}", known.join(", ")))
-    })
+impl Family {
+    /// All families, in the order of listings.
+    pub const ALL: [Family; 3] = [Family::Product, Family::Paper, Family::Baseline];
 }
 
-/// The engine that is kept in segments; whoever reads a file of segments needs it, whatever `auto` stands for.
-pub(crate) fn segmented() -> &'static EngineInfo {
-    const PLACE: usize = {
-        let mut at = 0;
-        while !matches!(ENGINES[at].kept, Kept::Segmented) {
-            at += 1;
-        }
-        at
-    };
-    &ENGINES[PLACE]
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Family::Product => "product",
+            Family::Paper => "paper",
+            Family::Baseline => "baseline",
+        })
+    }
+}
+
+/// Which expressions an engine takes as they are. Displays as text for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Every expression.
+    All,
+    /// Conjunctions of disjunctions.
+    Cnf,
+    /// Disjunctions of conjunctions.
+    Dnf,
+    /// Conjunctions.
+    Conjunctions,
+}
+
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Takes::All => "all",
+            Takes::Cnf => "CNF; others through a bounded DNF",
+            Takes::Dnf => "DNF; others through a bounded DNF",
+            Takes::Conjunctions => "conjunctions; others through a bounded DNF",
+        })
+    }
+}
+
+/// How an index makes and holds an engine.
+#[derive(Clone, Copy)]
+pub enum Construction {
+    /// Makes an empty engine, which is updated in place.
+    InPlace(fn(&OptionValues, &Limits) -> Box<dyn DynEngine>),
+    /// Makes an empty engine, which is updated in place and finds the best k matches by itself.
+    Ranking(fn(&OptionValues, &Limits) -> Box<dyn DynRankingEngine>),
+    /// Immutable segments, which the index builds and merges.
+    Segments,
 }
 
 impl EngineInfo {
-    /// Makes an empty engine; an option it does not know is an error.
-    pub fn create(&self, options: &Options, limits: &Limits) -> Result<Box<dyn Engine>> {
-        self.check(options)?;
-        match self.kept {
-            Kept::Locked(make) => make(options, limits),
-            Kept::Segmented => Err(Error::Option(format!("engine {} works only within an index", self.name))),
-        }
+    /// What the user gave for its options, and defaults for the rest; see [`OptionValues::new`].
+    pub fn resolve(&self, options: &Options) -> Result<OptionValues> {
+        OptionValues::new(self.name, self.options, options)
     }
 
-    /// Whether all options are known; the error names one that is not.
-    pub fn check(&self, options: &Options) -> Result<()> {
-        if let Some(unknown) = options.keys().find(|name| !self.options.contains(&name.as_str())) {
-            let known = if self.options.is_empty() { "none".into() } else { self.options.join(", ") };
-            return Err(Error::Option(format!(
-                "engine {} has no option {unknown:?}; it takes: {known}",
-                self.name
-            )));
+    /// Whether it finds the best k matches by itself.
+    pub fn ranks(&self) -> bool {
+        matches!(self.construction, Construction::Ranking(_))
+    }
+
+    /// Makes an empty engine. An error if an option is wrong, or if the engine works only within an index.
+    pub fn create(&self, options: &Options, limits: &Limits) -> Result<Box<dyn DynEngine>> {
+        let options = self.resolve(options)?;
+        match self.construction {
+            Construction::InPlace(make) => Ok(make(&options, limits)),
+            Construction::Ranking(make) => Ok(make(&options, limits)),
+            Construction::Segments => {
+                Err(Error::Option(format!("engine {} works only within an index", self.name)))
+            }
         }
-        Ok(())
     }
 }
 
-/// An option that is a whole number in a range.
-pub(crate) fn whole_number(
-    options: &Options,
-    name: &str,
-    default: usize,
-    range: std::ops::RangeInclusive<usize>,
-) -> Result<usize> {
-    let wrong = |value: &OptionValue| {
-        let (low, high) = (range.start(), range.end());
-        Err(Error::Option(format!("{name} is {value}, must be a whole number from {low} to {high}")))
-    };
-    match options.get(name) {
-        None => Ok(default),
-        Some(OptionValue::Int(value)) => match usize::try_from(*value) {
-            Ok(number) if range.contains(&number) => Ok(number),
-            _ => wrong(&OptionValue::Int(*value)),
-        },
-        Some(other) => wrong(other),
+/// The engines of this crate.
+pub const CORE_ENGINES: &[EngineInfo] =
+    &[scan::INFO, pst::BLOOM_INFO, pst::HASH_INFO, a_tree::INFO, compiled::INFO];
+
+/// Users may write this instead of a name; it stands for [`AUTO_ENGINE`].
+const AUTO: &str = "auto";
+const AUTO_ENGINE: &str = "compiled";
+
+/// Engines of one or more crates, found by name.
+pub struct Registry {
+    slices: &'static [&'static [EngineInfo]],
+}
+
+impl Registry {
+    /// The engines of this crate.
+    pub const CORE: &'static Registry = &Registry::new(&[CORE_ENGINES]);
+
+    /// The engines of several crates. Panics, at compile time if the result is a constant, if two of them have the same
+    /// name or one is named `auto`.
+    pub const fn new(slices: &'static [&'static [EngineInfo]]) -> Registry {
+        let registry = Registry { slices };
+        let count = registry.count();
+        let mut at = 0;
+        while at < count {
+            let name = registry.at(at).name;
+            assert!(!is_same(name, AUTO), "no engine may be named auto");
+            let mut other = at + 1;
+            while other < count {
+                assert!(!is_same(name, registry.at(other).name), "two engines have the same name");
+                other += 1;
+            }
+            at += 1;
+        }
+        registry
+    }
+
+    const fn count(&self) -> usize {
+        let (mut count, mut slice) = (0, 0);
+        while slice < self.slices.len() {
+            count += self.slices[slice].len();
+            slice += 1;
+        }
+        count
+    }
+
+    /// The engine at a position in the concatenation of all slices.
+    const fn at(&self, mut position: usize) -> &'static EngineInfo {
+        let mut slice = 0;
+        while position >= self.slices[slice].len() {
+            position -= self.slices[slice].len();
+            slice += 1;
+        }
+        &self.slices[slice][position]
+    }
+
+    /// Every engine, slice by slice.
+    pub fn iter(&self) -> impl Iterator<Item = &'static EngineInfo> + use<> {
+        self.slices.iter().flat_map(|slice| slice.iter())
+    }
+
+    /// The engines of a family.
+    pub fn of_family(&self, family: Family) -> impl Iterator<Item = &'static EngineInfo> + use<> {
+        self.iter().filter(move |engine| engine.family == family)
+    }
+
+    /// Every engine, family by family: the order of listings.
+    pub fn by_family(&'static self) -> impl Iterator<Item = &'static EngineInfo> {
+        Family::ALL.into_iter().flat_map(|family| self.of_family(family))
+    }
+
+    /// The engine with this name. `auto` is resolved.
+    pub fn find(&'static self, name: &str) -> Result<&'static EngineInfo> {
+        let resolved = if name == AUTO { AUTO_ENGINE } else { name };
+        self.iter().find(|engine| engine.name == resolved).ok_or_else(|| {
+            let known: Vec<_> =
+                [AUTO].into_iter().chain(self.by_family().map(|engine| engine.name)).collect();
+            Error::Option(format!("unknown engine {name:?}; there are: {}", known.join(", ")))
+        })
+    }
+
+    /// The engine whose subscriptions lie in segments; a file of segments is read with it, whatever `auto` stands for.
+    pub(crate) fn segments(&self) -> Result<&'static EngineInfo> {
+        let is_segments = |engine: &&EngineInfo| matches!(engine.construction, Construction::Segments);
+        self.iter()
+            .find(is_segments)
+            .ok_or_else(|| Error::Option("no engine of this registry reads segments".into()))
     }
 }
 
-/// An option that is on unless it is switched off.
-pub(super) fn switch(options: &Options, name: &str) -> Result<bool> {
-    match options.get(name) {
-        None => Ok(true),
-        Some(OptionValue::Bool(value)) => Ok(*value),
-        Some(other) => Err(Error::Option(format!("{name} is {other}, must be true or false"))),
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < a.len() {
+        if a[at] != b[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listings_begin_with_products() {
+        let families: Vec<Family> = Registry::CORE.by_family().map(|engine| engine.family).collect();
+        assert!(families.is_sorted());
+        assert_eq!(families.len(), Registry::CORE.iter().count());
+        assert_eq!(families[0], Family::Product);
+    }
+
+    #[test]
+    fn auto_is_resolved() {
+        assert_eq!(Registry::CORE.find("auto").expect("auto").name, "compiled");
+    }
+
+    #[test]
+    fn unknown_engines_are_refused_with_a_list() {
+        let error = Registry::CORE.find("sieve").err().expect("an error").to_string();
+        assert_eq!(
+            error,
+            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, scan"
+        );
+    }
+
+    #[test]
+    fn every_default_is_accepted() {
+        for engine in Registry::CORE.iter() {
+            let defaults =
+                engine.options.iter().map(|o| (o.name.to_owned(), o.kind.default_value())).collect();
+            engine.resolve(&defaults).expect("defaults");
+        }
+    }
+
+    #[test]
+    fn engines_know_the_name_they_are_registered_with() {
+        for info in Registry::CORE.iter().filter(|info| !matches!(info.construction, Construction::Segments))
+        {
+            let engine = info.create(&Options::new(), &Limits::default()).expect("an engine");
+            assert_eq!(engine.name(), info.name);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "two engines have the same name")]
+    fn two_slices_with_the_same_name_are_refused() {
+        const AGAIN: &[EngineInfo] = &[scan::INFO];
+        let _ = Registry::new(&[CORE_ENGINES, AGAIN]);
+    }
+
+    #[test]
+    #[should_panic(expected = "no engine may be named auto")]
+    fn auto_is_no_name() {
+        const AUTO: &[EngineInfo] = &[EngineInfo { name: "auto", ..scan::INFO }];
+        let _ = Registry::new(&[AUTO]);
     }
 }

@@ -11,7 +11,8 @@
 //! Cost: time proportional to all subscriptions, 48 bytes a step. Nothing is indexed, on purpose: this is the
 //! oracle of every test and the baseline of every benchmark.
 
-use super::{Engine, Scratch, SubId};
+use super::registry::{Construction, EngineInfo, Family, Takes};
+use super::{Engine, SubId};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Node, NodeId, Normal, Predicate, Root};
@@ -48,9 +49,20 @@ struct Program {
     memos: u32,
 }
 
+/// Its entry in the registry.
+pub(super) const INFO: EngineInfo = EngineInfo {
+    name: "scan",
+    description: "evaluates every expression: the oracle and the baseline",
+    family: Family::Baseline,
+    takes: Takes::All,
+    exact: true,
+    options: &[],
+    construction: Construction::InPlace(|_, _| Box::new(Scan::default())),
+};
+
 /// See the module's head.
 #[derive(Debug, Default)]
-pub struct Scan {
+pub(super) struct Scan {
     programs: Vec<Program>,
     steps: Vec<Step>,
     /// By subscription: its place in `programs`, or `NOWHERE`.
@@ -62,12 +74,19 @@ const NOWHERE: u32 = u32::MAX;
 
 /// What is known of a shared operand while one program runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Memo {
+pub(super) enum Memo {
     Open,
     Known(bool),
 }
 
 impl Engine for Scan {
+    /// By shared operand of the program that runs.
+    type Scratch = Vec<Memo>;
+
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
     fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
         let Root::Node(root) = expression.root() else {
             return Ok(());
@@ -98,14 +117,7 @@ impl Engine for Scan {
         }
     }
 
-    fn scratch(&self) -> Scratch {
-        Box::new(Vec::<Memo>::new())
-    }
-
-    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
-        let Some(memos) = scratch.downcast_mut::<Vec<Memo>>() else {
-            return;
-        };
+    fn match_event(&self, event: &Event<'_>, memos: &mut Vec<Memo>, matches: &mut Vec<SubId>) {
         for program in &self.programs {
             let steps = &self.steps[program.start as usize..][..program.len as usize];
             memos.clear();

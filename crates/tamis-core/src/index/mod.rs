@@ -35,7 +35,7 @@ pub use matching::{Matches, PinnedIndex, Stale};
 pub use parsing::Source;
 pub use ranking::{EventWeights, RankedMatches, Weighting};
 
-use crate::engine::registry::{self, EngineInfo, Kept, Options};
+use crate::engine::registry::{Construction, EngineInfo, Options, Registry};
 use crate::error::{Error, Result};
 use crate::event::Rows;
 use crate::expr::{Expr, Limits, Missing, parse};
@@ -73,6 +73,8 @@ impl Default for Settings {
 pub struct Index {
     /// As given: the engine may be `auto`.
     settings: Settings,
+    /// The engines there were to choose from.
+    registry: &'static Registry,
     /// The engine in use.
     engine_info: &'static EngineInfo,
     /// The subscriptions.
@@ -93,18 +95,29 @@ pub struct MemoryUsage {
 }
 
 impl Index {
-    /// An empty index.
+    /// An empty index with an engine of this crate.
     pub fn new(settings: Settings) -> Result<Index> {
+        Index::with_registry(Registry::CORE, settings)
+    }
+
+    /// An empty index with an engine of a registry.
+    pub fn with_registry(registry: &'static Registry, settings: Settings) -> Result<Index> {
         settings.limits.check()?;
-        let engine_info = registry::find(&settings.engine)?;
-        engine_info.check(&settings.options)?;
-        let backend: Box<dyn Backend> = match engine_info.kept {
-            Kept::Locked(make) => {
-                Box::new(Locked::new(make(&settings.options, &settings.limits)?, &settings))
+        let engine_info = registry.find(&settings.engine)?;
+        let options = engine_info.resolve(&settings.options)?;
+        let backend: Box<dyn Backend> = match engine_info.construction {
+            Construction::InPlace(make) => Box::new(Locked::new(make(&options, &settings.limits), &settings)),
+            Construction::Ranking(make) => {
+                Box::new(Locked::ranking(make(&options, &settings.limits), &settings))
             }
-            Kept::Segmented => Box::new(Segmented::new(&settings)?),
+            Construction::Segments => Box::new(Segmented::new(&settings, &options)),
         };
-        Ok(Index { settings, engine_info, backend })
+        Ok(Index { settings, registry, engine_info, backend })
+    }
+
+    /// The engines there were to choose from.
+    pub fn registry(&self) -> &'static Registry {
+        self.registry
     }
 
     /// What the index was made with.

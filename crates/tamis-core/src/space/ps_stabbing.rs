@@ -7,7 +7,7 @@
 use super::leaves::{LeafId, Leaves};
 use super::ps_tree::{PsTree, Range};
 use super::{DynamicStabbing, Stabbing};
-use crate::engine::shared::list_pool::{Block, Blocks};
+use crate::engine::shared::list_pool::{ListPool, ListRef};
 use crate::expr::Cut;
 use rustc_hash::FxHashMap;
 
@@ -18,9 +18,9 @@ pub struct PsStabbing {
     /// The leaves of `tree`; the predicate counter of a leaf is the length of its list.
     leaves: Leaves,
     /// By leaf: its list in `numbers`.
-    lists: Vec<Block>,
+    lists: Vec<ListRef>,
     /// Numbers of the intervals that cover a leaf, per leaf in any order.
-    numbers: Blocks<u32, 4>,
+    numbers: ListPool<u32, 4>,
     /// By number.
     intervals: FxHashMap<u32, (i64, i64)>,
 }
@@ -52,7 +52,7 @@ impl Stabbing for PsStabbing {
             tree,
             leaves,
             lists: Vec::new(),
-            numbers: Blocks::default(),
+            numbers: ListPool::default(),
             intervals: FxHashMap::default(),
         };
         // Three passes over the intervals: cut all spaces, so that no list is copied on a split; count the intervals
@@ -64,10 +64,10 @@ impl Stabbing for PsStabbing {
         for interval in intervals {
             index.leaves.cover_between(index.tree.ends(&range(*interval)), 1);
         }
-        index.lists.resize(index.leaves.bound(), Block::EMPTY);
+        index.lists.resize(index.leaves.bound(), ListRef::EMPTY);
         let PsStabbing { tree, leaves, lists, numbers, .. } = &mut index;
         leaves.between(tree.ends(&(None, None)), |leaf| {
-            lists[leaf.index()] = numbers.make(leaves.predicates(leaf) as usize);
+            lists[leaf.index()] = numbers.allocate_default(leaves.predicates(leaf) as usize);
         });
         let mut filled = vec![0; lists.len()];
         for (interval, number) in intervals.iter().zip(0..) {
@@ -91,7 +91,7 @@ impl Stabbing for PsStabbing {
     fn memory(&self) -> usize {
         self.tree.memory()
             + self.leaves.memory()
-            + self.lists.capacity() * size_of::<Block>()
+            + self.lists.capacity() * size_of::<ListRef>()
             + self.numbers.memory()
             + self.intervals.capacity() * (size_of::<(u32, (i64, i64))>() + 1)
     }
@@ -119,7 +119,7 @@ impl DynamicStabbing for PsStabbing {
     fn insert(&mut self, number: u32, interval: (i64, i64)) {
         let mut splits = Vec::new();
         self.tree.place(&range(interval), &mut self.leaves, &mut splits);
-        self.lists.resize(self.leaves.bound(), Block::EMPTY);
+        self.lists.resize(self.leaves.bound(), ListRef::EMPTY);
         for split in splits {
             self.lists[split.made.index()] = self.numbers.copy(self.lists[split.kept.index()]);
         }
@@ -139,7 +139,7 @@ impl DynamicStabbing for PsStabbing {
         for leaf in self.cover(&range) {
             let at = self.list(leaf).iter().position(|other| *other == number);
             if let Some(at) = at {
-                self.numbers.swap_out(&mut self.lists[leaf.index()], at);
+                self.numbers.swap_remove(&mut self.lists[leaf.index()], at);
             }
             self.leaves.uncover(leaf);
         }

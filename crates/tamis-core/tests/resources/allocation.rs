@@ -6,7 +6,7 @@ use tamis_conformance::generate::{event, expression};
 use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Schema;
 use tamis_core::engine::SubId;
-use tamis_core::engine::registry::{ENGINES, Kept, Options};
+use tamis_core::engine::registry::{Construction, Options, Registry};
 use tamis_core::event::{EventSlots, Rows};
 use tamis_core::expr::{Limits, Missing, Normalizer, Root};
 
@@ -27,7 +27,7 @@ fn matching_allocates_nothing_in_steady_state() {
     let seed = seed();
     println!("TAMIS_SEED={seed}");
     // Segments belong to an index, whose answers are lists that somebody has to allocate.
-    for info in ENGINES.iter().filter(|info| !matches!(info.kept, Kept::Segmented)) {
+    for info in Registry::CORE.iter().filter(|info| !matches!(info.construction, Construction::Segments)) {
         let mut draw = Draw::new(seed);
         let mut engine = info.create(&Options::new(), &Limits::default()).expect("an engine");
         let (mut schema, mut normalizer) = (Schema::default(), Normalizer::default());

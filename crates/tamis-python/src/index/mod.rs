@@ -28,15 +28,8 @@ use settings::{SettingsTuple, options_from_python, settings_to_python};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tamis_core::Error;
-use tamis_core::engine::registry::ENGINES;
 use tamis_core::event::{ArrowSource, JsonSource};
 use tamis_core::index::{IdColumn, Index, Settings, Source};
-
-/// Every engine as `(name, description, takes, options)`.
-#[pyfunction]
-pub fn engines() -> Vec<(&'static str, &'static str, &'static str, Vec<&'static str>)> {
-    ENGINES.iter().map(|e| (e.name, e.description, e.takes, e.options.to_vec())).collect()
-}
 
 /// The core's index.
 #[pyclass(frozen, module = "tamis._native")]

@@ -415,7 +415,7 @@ impl ATree {
             let mut anchored = self.nodes.making(anchor).anchored;
             let at = self.nodes.anchors.get(anchored).iter().position(|other| other.node == id);
             if let Some(at) = at {
-                self.nodes.anchors.swap_out(&mut anchored, at);
+                self.nodes.anchors.swap_remove(&mut anchored, at);
                 self.nodes.making_mut(anchor).anchored = anchored;
             }
         }

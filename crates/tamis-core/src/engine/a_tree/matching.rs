@@ -13,7 +13,7 @@ use super::ATree;
 use super::nodes::{FREE, Node, NodeId, Part};
 use super::truths::TruthScratch;
 use crate::engine::SubId;
-use crate::engine::shared::list_pool::Block;
+use crate::engine::shared::list_pool::ListRef;
 use crate::event::Event;
 
 /// How many nodes are read side by side.
@@ -21,10 +21,10 @@ const ABREAST: usize = 16;
 
 /// What a thread needs to match.
 #[derive(Debug, Default)]
-pub(super) struct MatchScratch {
+pub(in crate::engine) struct MatchScratch {
     satisfied: NodeSet,
     /// Links to the parents of satisfied nodes that are to be told.
-    telling: Vec<(Block, u32)>,
+    telling: Vec<(ListRef, u32)>,
     /// Those parents.
     told: Vec<NodeId>,
     /// By level: nodes to look at. With propagation on demand, ANDs whose access child is satisfied.
@@ -116,7 +116,7 @@ impl ATree {
         let MatchScratch { satisfied, telling, told, queues, truths, .. } = scratch;
         satisfied.begin(self.nodes.bound());
         let mut satisfy =
-            |id: NodeId, node: &Node, satisfied: &mut NodeSet, telling: &mut Vec<(Block, u32)>| {
+            |id: NodeId, node: &Node, satisfied: &mut NodeSet, telling: &mut Vec<(ListRef, u32)>| {
                 if satisfied.insert(id) {
                     self.nodes.append_subs(node.subs, matches);
                     if node.active > 0 {

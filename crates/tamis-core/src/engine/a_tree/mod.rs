@@ -38,6 +38,7 @@
 
 mod build;
 mod check;
+mod info;
 mod matching;
 mod nodes;
 #[cfg(test)]
@@ -45,12 +46,13 @@ mod tests;
 mod truths;
 
 use super::graph::{self, Graph, GraphNode};
-use super::registry::{OptionValue, Options, switch, whole_number};
+use super::registry::OptionValues;
 use super::shared::predicates::Predicates;
-use super::{Engine, Scratch, SubId};
+use super::{Engine, SubId};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::expr::Normal;
+pub(super) use info::INFO;
 use matching::MatchScratch;
 use nodes::{MOST_SUBSCRIPTIONS, NodeId, Nodes, Part};
 use truths::Truths;
@@ -75,7 +77,7 @@ struct Switches {
 
 /// See the module's head.
 #[derive(Debug)]
-pub struct ATree {
+pub(super) struct ATree {
     nodes: Nodes,
     predicates: Predicates,
     /// By predicate: its node, one of them without unique ids.
@@ -95,37 +97,22 @@ pub struct ATree {
 }
 
 impl ATree {
-    /// The options it knows.
-    pub const OPTIONS: &'static [&'static str] = &[
-        "zero_suppression",
-        "propagation_on_demand",
-        "unique_ids",
-        "reorganize",
-        "self_adjust",
-        "access",
-        "max_spaces",
-    ];
-
     /// An empty engine.
-    pub fn new(options: &Options) -> Result<ATree> {
-        let access = match options.get("access") {
-            None => Access::Selective,
-            Some(OptionValue::Text(word)) if word == "selective" => Access::Selective,
-            Some(OptionValue::Text(word)) if word == "random" => Access::Random,
-            Some(other) => {
-                return Err(Error::Option(format!("access is {other}, must be \"selective\" or \"random\"")));
-            }
+    pub fn new(options: &OptionValues) -> ATree {
+        let access = match options.choice("access") {
+            "random" => Access::Random,
+            _ => Access::Selective,
         };
         let switches = Switches {
-            zero_suppression: switch(options, "zero_suppression")?,
-            propagation_on_demand: switch(options, "propagation_on_demand")?,
-            unique_ids: switch(options, "unique_ids")?,
-            reorganize: switch(options, "reorganize")?,
-            self_adjust: switch(options, "self_adjust")?,
+            zero_suppression: options.switch("zero_suppression"),
+            propagation_on_demand: options.switch("propagation_on_demand"),
+            unique_ids: options.switch("unique_ids"),
+            reorganize: options.switch("reorganize"),
+            self_adjust: options.switch("self_adjust"),
             access,
         };
-        let max_spaces = whole_number(options, "max_spaces", 128, 0..=1 << 20)?;
-        Ok(ATree {
+        let max_spaces = options.whole_number("max_spaces");
+        ATree {
             nodes: Nodes::default(),
             predicates: Predicates::default(),
             node_of: Vec::new(),
@@ -138,7 +125,7 @@ impl ATree {
             members: Vec::new(),
             children: Vec::new(),
             candidates: Vec::new(),
-        })
+        }
     }
 
     /// How likely an AND or OR of nodes is satisfied, as if they had nothing to do with one another.
@@ -152,6 +139,12 @@ impl ATree {
 }
 
 impl Engine for ATree {
+    type Scratch = MatchScratch;
+
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
     fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
         if id.0 >= MOST_SUBSCRIPTIONS {
             return Err(Error::Expression("a_tree is full: 2^31 subscriptions".into()));
@@ -164,12 +157,7 @@ impl Engine for ATree {
         self.remove_expression(id);
     }
 
-    fn scratch(&self) -> Scratch {
-        Box::new(MatchScratch::default())
-    }
-
-    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
-        let Some(scratch) = scratch.downcast_mut::<MatchScratch>() else { return };
+    fn match_event(&self, event: &Event<'_>, scratch: &mut MatchScratch, matches: &mut Vec<SubId>) {
         if self.switches.zero_suppression && self.switches.propagation_on_demand {
             self.match_on_demand(event, scratch, matches);
         } else {
@@ -185,9 +173,9 @@ impl Engine for ATree {
         self.choose_anew();
     }
 
-    fn settle(&mut self) {
-        self.nodes.settle();
-        self.truths.settle();
+    fn defragment(&mut self) {
+        self.nodes.defragment();
+        self.truths.defragment();
     }
 
     fn validate(&self) -> Result<(), String> {

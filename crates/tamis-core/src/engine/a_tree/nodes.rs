@@ -5,7 +5,7 @@
 //! means is found by opening children of its own operator, and no member is of that operator.
 
 use crate::engine::SubId;
-use crate::engine::shared::list_pool::{Block, Blocks, settle};
+use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
 use crate::engine::shared::predicates::PredId;
 use hashbrown::HashTable;
 
@@ -64,9 +64,9 @@ pub(super) struct Node {
     pub subs: Subs,
     /// A predicate's number; for inner nodes the member under which it is kept in [`Making::anchored`].
     pub own: u32,
-    pub parents: Block,
+    pub parents: ListRef,
     /// The access child comes first.
-    pub children: Block,
+    pub children: ListRef,
 }
 
 /// What only changes need to know of a node.
@@ -81,7 +81,7 @@ pub(super) struct Making {
     /// How likely the node is satisfied.
     pub weight: f32,
     /// Inner nodes that have this node among their members; each is kept with only one of its members.
-    pub anchored: Block,
+    pub anchored: ListRef,
 }
 
 /// An inner node, with a summary of its members.
@@ -99,8 +99,8 @@ pub(super) struct Nodes {
     making: Vec<Making>,
     free: Vec<NodeId>,
     /// Parents and children.
-    pub links: Blocks<NodeId, 2>,
-    pub anchors: Blocks<Anchored, 1>,
+    pub links: ListPool<NodeId, 2>,
+    pub anchors: ListPool<Anchored, 1>,
     /// Inner nodes by their members.
     pub table: HashTable<NodeId>,
     /// Where several subscriptions share a node.
@@ -120,14 +120,14 @@ pub(super) const FREE: Node = Node {
     active: 0,
     subs: Subs::NONE,
     own: u32::MAX,
-    parents: Block::EMPTY,
-    children: Block::EMPTY,
+    parents: ListRef::EMPTY,
+    children: ListRef::EMPTY,
 };
 
 impl Nodes {
     pub fn add(&mut self, part: Part, own: u32) -> NodeId {
         let node = Node { part, level: 1, own, ..FREE };
-        let making = Making { hash: 0, size: 0, uses: 0, weight: 1.0, anchored: Block::EMPTY };
+        let making = Making { hash: 0, size: 0, uses: 0, weight: 1.0, anchored: ListRef::EMPTY };
         self.count_level(1);
         match self.free.pop() {
             Some(id) => {
@@ -151,7 +151,7 @@ impl Nodes {
         self.anchors.release(making.anchored);
         self.discount_level(node.level);
         self.nodes[id.index()] = FREE;
-        self.making[id.index()].anchored = Block::EMPTY;
+        self.making[id.index()].anchored = ListRef::EMPTY;
         self.free.push(id);
     }
 
@@ -263,7 +263,7 @@ impl Nodes {
         }
         let node = &mut self.nodes[child.index()];
         if let Some(at) = self.links.get(node.parents).iter().rposition(|other| *other == parent) {
-            self.links.swap_out(&mut node.parents, at);
+            self.links.swap_remove(&mut node.parents, at);
         }
     }
 
@@ -294,7 +294,7 @@ impl Nodes {
     pub fn clear_parents(&mut self, id: NodeId) {
         let node = &mut self.nodes[id.index()];
         self.links.release(node.parents);
-        (node.parents, node.active) = (Block::EMPTY, 0);
+        (node.parents, node.active) = (ListRef::EMPTY, 0);
     }
 
     /// Sorts links to parents into those that are followed and those that are not.
@@ -318,7 +318,7 @@ impl Nodes {
             self.links.get_mut(node.children).copy_from_slice(children);
         } else {
             self.links.release(node.children);
-            node.children = Block::EMPTY;
+            node.children = ListRef::EMPTY;
             self.links.extend(&mut node.children, children);
         }
     }
@@ -384,12 +384,12 @@ impl Nodes {
         }
     }
 
-    /// Gives back room for growth.
-    pub fn settle(&mut self) {
-        settle(&mut self.nodes);
-        settle(&mut self.making);
-        self.links.settle(self.nodes.iter_mut().flat_map(|node| [&mut node.children, &mut node.parents]));
-        self.anchors.settle(self.making.iter_mut().map(|making| &mut making.anchored));
+    /// Moves lists together and frees memory reserved for growth.
+    pub fn defragment(&mut self) {
+        shrink(&mut self.nodes);
+        shrink(&mut self.making);
+        self.links.defragment(self.nodes.iter_mut().flat_map(|node| [&mut node.children, &mut node.parents]));
+        self.anchors.defragment(self.making.iter_mut().map(|making| &mut making.anchored));
     }
 
     /// Bytes in use.

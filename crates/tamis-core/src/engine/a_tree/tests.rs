@@ -2,7 +2,7 @@
 
 use super::ATree;
 use super::build::HIGHEST_COVER;
-use crate::engine::registry::Options;
+use crate::engine::registry::OptionValues;
 use crate::engine::scan::Scan;
 use crate::engine::{Engine, SubId};
 use crate::event::{EventSlots, JsonReader, Rows};
@@ -20,7 +20,7 @@ struct Pair {
 
 impl Pair {
     fn new(hash_mask: u32) -> Pair {
-        let mut tree = ATree::new(&Options::default()).expect("defaults");
+        let mut tree = ATree::new(&OptionValues::defaults(super::INFO.options));
         tree.hash_mask = hash_mask;
         Pair { tree, scan: Scan::default(), schema: Arc::default(), inside: Vec::new() }
     }
@@ -49,8 +49,8 @@ impl Pair {
         let mut slots = EventSlots::default();
         let event = slots.load(&rows, 0, self.schema.len());
         let [mut found, mut wanted] = [Vec::new(), Vec::new()];
-        self.tree.match_event(&event, &mut self.tree.scratch(), &mut found);
-        self.scan.match_event(&event, &mut self.scan.scratch(), &mut wanted);
+        self.tree.match_event(&event, &mut Default::default(), &mut found);
+        self.scan.match_event(&event, &mut Default::default(), &mut wanted);
         found.sort_unstable();
         wanted.sort_unstable();
         assert_eq!(found, wanted, "{json}");

@@ -14,7 +14,7 @@
 
 use super::nodes::{NodeId, Nodes};
 use crate::engine::pst::Shape;
-use crate::engine::shared::list_pool::{Block, Blocks, settle};
+use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
 use crate::engine::shared::patterns::{PatternScratch, Patterns};
 use crate::engine::shared::predicates::Predicates;
 use crate::event::{Event, Slot};
@@ -49,8 +49,8 @@ pub(super) struct Truths {
     fields: Vec<Option<Field>>,
     leaves: Leaves,
     /// By leaf: the predicates that cover it.
-    lists: Vec<Block>,
-    items: Blocks<NodeId, 4>,
+    lists: Vec<ListRef>,
+    items: ListPool<NodeId, 4>,
     /// Attributes without which some predicate holds.
     absent: Vec<AttrId>,
     /// Predicates that splits have spread too far.
@@ -108,7 +108,7 @@ impl Truths {
             fields: Vec::new(),
             leaves: Leaves::default(),
             lists: Vec::new(),
-            items: Blocks::default(),
+            items: ListPool::default(),
             absent: Vec::new(),
             crowded: Vec::new(),
             splits: Vec::new(),
@@ -173,7 +173,7 @@ impl Truths {
         let Some(Some(field)) = self.fields.get_mut(attribute.index()) else { return };
         splits.clear();
         field.dimension.place(region, leaves, splits);
-        lists.resize(leaves.bound(), Block::EMPTY);
+        lists.resize(leaves.bound(), ListRef::EMPTY);
         for split in splits.iter() {
             lists[split.made.index()] = items.copy(lists[split.kept.index()]);
             for other in items.get(lists[split.made.index()]) {
@@ -199,7 +199,7 @@ impl Truths {
         field.dimension.cover(region, leaves, |leaf| {
             let list = &mut lists[leaf.index()];
             if let Some(at) = items.get(*list).iter().position(|other| *other == id) {
-                items.swap_out(list, at);
+                items.swap_remove(list, at);
             }
         });
         merges.clear();
@@ -343,10 +343,10 @@ impl Truths {
         }
     }
 
-    /// Gives back room for growth.
-    pub fn settle(&mut self) {
-        settle(&mut self.lists);
-        self.items.settle(self.lists.iter_mut());
+    /// Moves lists together and frees memory reserved for growth.
+    pub fn defragment(&mut self) {
+        shrink(&mut self.lists);
+        self.items.defragment(self.lists.iter_mut());
     }
 
     /// Checks the trees, and that every predicate is where it belongs and nowhere else.
@@ -445,7 +445,7 @@ impl Truths {
         self.fields.capacity() * size_of::<Option<Field>>()
             + self.fields.iter().flatten().map(field).sum::<usize>()
             + self.leaves.memory()
-            + self.lists.capacity() * size_of::<Block>()
+            + self.lists.capacity() * size_of::<ListRef>()
             + self.items.memory()
     }
 }

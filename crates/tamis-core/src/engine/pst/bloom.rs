@@ -34,25 +34,54 @@ use super::record::{self, Attributes, HalfSteps, Records};
 use super::signatures::{Place, Signatures, Signed};
 use super::spaces::Changes;
 use super::{Asking, Base, Choice, Found, Ranked, Seen};
-use crate::engine::registry::{Options, whole_number};
-use crate::engine::shared::list_pool::{Block, Blocks};
+use crate::engine::registry::{
+    Construction, EngineInfo, Family, OptionInfo, OptionKind, OptionValues, Takes,
+};
+use crate::engine::shared::list_pool::{ListPool, ListRef};
 use crate::engine::shared::predicates::PredId;
-use crate::engine::{Engine, Scratch, SubId};
+use crate::engine::{Engine, SubId};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
 use crate::schema::AttrId;
 use crate::space::{LeafId, LeafLookup};
 
+/// Its entry in the registry.
+pub(in crate::engine) const BLOOM_INFO: EngineInfo = EngineInfo {
+    name: "pst_bloom",
+    description: "PSTBloom: one access predicate, Bloom signatures in the leaves of PS-Trees",
+    family: Family::Paper,
+    takes: Takes::Conjunctions,
+    exact: true,
+    options: &[
+        OptionInfo {
+            name: "max_spaces",
+            description: "maximum leaves that list a conjunction; an access predicate that covers more is tested instead",
+            kind: OptionKind::WholeNumber { default: 128, range: 1..=1 << 20 },
+        },
+        OptionInfo {
+            name: "max_signed",
+            description: "maximum values of a predicate, or leaves of its attribute, for the predicate to sign",
+            kind: OptionKind::WholeNumber { default: 8, range: 0..=1 << 20 },
+        },
+        OptionInfo {
+            name: "signature_bits",
+            description: "bits of a signature per conjunction that signs in the leaf, on average",
+            kind: OptionKind::WholeNumber { default: 8, range: 1..=64 },
+        },
+    ],
+    construction: Construction::InPlace(|options, limits| Box::new(PstBloom::new(options, limits))),
+};
+
 /// See the module's head.
 #[derive(Debug)]
-pub struct PstBloom {
+pub(in crate::engine) struct PstBloom {
     base: Base,
     /// By leaf: the records of the conjunctions it leads to.
-    lists: Vec<Block>,
+    lists: Vec<ListRef>,
     /// The records that every event must be checked with.
-    everywhere: Block,
-    records: Blocks<u32, 4>,
+    everywhere: ListRef,
+    records: ListPool<u32, 4>,
     signatures: Signatures,
     /// Conjunctions that splits may have spread too far.
     crowded: Vec<ConjId>,
@@ -64,10 +93,10 @@ pub struct PstBloom {
 
 /// What a thread needs to match.
 #[derive(Default)]
-struct BloomScratch {
+pub(in crate::engine) struct BloomScratch {
     steps: HalfSteps,
     /// By attribute: the signature of the event's leaf.
-    signs: Vec<Block>,
+    signs: Vec<ListRef>,
     located: Vec<(AttrId, (LeafLookup, LeafId))>,
     found: Vec<Found>,
     seen: Seen,
@@ -75,19 +104,19 @@ struct BloomScratch {
 
 impl PstBloom {
     /// An empty engine.
-    pub fn new(options: &Options, limits: &Limits) -> Result<PstBloom> {
-        Ok(PstBloom {
+    pub fn new(options: &OptionValues, limits: &Limits) -> PstBloom {
+        PstBloom {
             base: Base::default(),
             lists: Vec::new(),
-            everywhere: Block::default(),
-            records: Blocks::default(),
-            signatures: Signatures::new(whole_number(options, "signature_bits", 8, 1..=64)?),
+            everywhere: ListRef::default(),
+            records: ListPool::default(),
+            signatures: Signatures::new(options.whole_number("signature_bits")),
             crowded: Vec::new(),
             changes: Changes::default(),
-            max_spaces: whole_number(options, "max_spaces", 128, 1..=1 << 20)?,
-            max_signed: whole_number(options, "max_signed", 8, 0..=1 << 20)?,
+            max_spaces: options.whole_number("max_spaces"),
+            max_signed: options.whole_number("max_signed"),
             max_dnf: limits.max_dnf,
-        })
+        }
     }
 
     fn choose(&self, id: ConjId) -> Choice {
@@ -193,8 +222,8 @@ impl PstBloom {
     fn make_room(&mut self) {
         let leaves = self.base.spaces.leaf_bound();
         if self.lists.len() < leaves {
-            self.lists.resize(leaves, Block::default());
-            self.signatures.of_leaf.resize(leaves, Block::default());
+            self.lists.resize(leaves, ListRef::default());
+            self.signatures.of_leaf.resize(leaves, ListRef::default());
         }
     }
 
@@ -335,13 +364,19 @@ impl PstBloom {
     }
 }
 
-fn remove_record(records: &mut Blocks<u32, 4>, list: &mut Block, id: ConjId) {
+fn remove_record(records: &mut ListPool<u32, 4>, list: &mut ListRef, id: ConjId) {
     if let Some((at, length)) = record::find(records.get(*list), id) {
-        records.cut_out(list, at, length);
+        records.remove_range(list, at, length);
     }
 }
 
 impl Engine for PstBloom {
+    type Scratch = BloomScratch;
+
+    fn name(&self) -> &'static str {
+        BLOOM_INFO.name
+    }
+
     fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
         let mut ids = Vec::new();
         self.base.conjunctions.insert(id, expression, self.max_dnf, &mut self.base.predicates, &mut ids)?;
@@ -366,12 +401,7 @@ impl Engine for PstBloom {
         }
     }
 
-    fn scratch(&self) -> Scratch {
-        Box::new(BloomScratch::default())
-    }
-
-    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
-        let Some(scratch) = scratch.downcast_mut() else { return };
+    fn match_event(&self, event: &Event<'_>, scratch: &mut BloomScratch, matches: &mut Vec<SubId>) {
         let BloomScratch { steps, located, signs, found, seen } = scratch;
         let attributes = event.attributes();
         steps.begin(attributes);
@@ -488,7 +518,7 @@ impl Engine for PstBloom {
                 }
             }
         }
-        let listed = |list: Block| -> Vec<ConjId> {
+        let listed = |list: ListRef| -> Vec<ConjId> {
             let mut ids: Vec<_> = Records(self.records.get(list)).map(|record| record.conjunction).collect();
             ids.sort_unstable();
             ids
@@ -514,7 +544,7 @@ impl Engine for PstBloom {
 
     fn memory(&self) -> usize {
         self.base.memory()
-            + self.lists.capacity() * size_of::<Block>()
+            + self.lists.capacity() * size_of::<ListRef>()
             + self.records.memory()
             + self.signatures.memory()
     }

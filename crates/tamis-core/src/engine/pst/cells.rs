@@ -3,7 +3,7 @@
 use super::conjunctions::ConjId;
 use super::record::{self, Records};
 use super::table::{Slot, Table};
-use crate::engine::shared::list_pool::{Block, Blocks};
+use crate::engine::shared::list_pool::{ListPool, ListRef};
 use crate::schema::AttrId;
 use crate::space::{LeafId, LeafSplit};
 use rustc_hash::FxHashMap;
@@ -35,12 +35,12 @@ pub(super) struct Asked {
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     /// By leaf.
-    singles: Vec<Block>,
+    singles: Vec<ListRef>,
     lists: Table,
     prefixes: FxHashMap<u64, Prefix>,
     free_prefixes: Vec<u32>,
     made_prefixes: u32,
-    records: Blocks<u32, 4>,
+    records: ListPool<u32, 4>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ impl Cells {
     /// Makes room for leaves below a number.
     pub fn make_room(&mut self, leaves: usize) {
         if self.singles.len() < leaves {
-            self.singles.resize(leaves, Block::EMPTY);
+            self.singles.resize(leaves, ListRef::EMPTY);
         }
     }
 
@@ -127,12 +127,12 @@ impl Cells {
 
     /// The list of a path of one leaf.
     #[inline]
-    pub fn single(&self, leaf: LeafId) -> Block {
+    pub fn single(&self, leaf: LeafId) -> ListRef {
         self.singles[leaf.index()]
     }
 
     /// Copies the list of a leaf to the new part of it.
-    pub fn copy_single(&mut self, split: LeafSplit) -> Block {
+    pub fn copy_single(&mut self, split: LeafSplit) -> ListRef {
         let list = self.records.copy(self.singles[split.kept.index()]);
         self.singles[split.made.index()] = list;
         list
@@ -144,25 +144,25 @@ impl Cells {
     }
 
     /// Appends to a list outside of the cells.
-    pub fn append(&mut self, list: &mut Block, record: &[u32]) {
+    pub fn append(&mut self, list: &mut ListRef, record: &[u32]) {
         self.records.extend(list, record);
     }
 
     /// Takes the record of a conjunction out of a list.
-    pub fn remove_from(&mut self, list: &mut Block, id: ConjId) {
+    pub fn remove_from(&mut self, list: &mut ListRef, id: ConjId) {
         if let Some((at, length)) = record::find(self.records.get(*list), id) {
-            self.records.cut_out(list, at, length);
+            self.records.remove_range(list, at, length);
         }
     }
 
     /// The words of a list.
     #[inline]
-    pub fn words(&self, list: Block) -> &[u32] {
+    pub fn words(&self, list: ListRef) -> &[u32] {
         self.records.get(list)
     }
 
     /// Who has a record in a list, in order of numbers.
-    pub fn conjunctions(&self, list: Block) -> Vec<ConjId> {
+    pub fn conjunctions(&self, list: ListRef) -> Vec<ConjId> {
         let mut ids: Vec<_> = Records(self.words(list)).map(|record| record.conjunction).collect();
         ids.sort_unstable();
         ids
@@ -205,7 +205,7 @@ impl Cells {
 
     /// The list of a cell that was peeked at.
     #[inline]
-    pub fn answer(&self, asked: Asked) -> Option<Block> {
+    pub fn answer(&self, asked: Asked) -> Option<ListRef> {
         self.lists.resolve(asked.key, asked.peeked)
     }
 
@@ -218,7 +218,7 @@ impl Cells {
     pub fn memory(&self) -> usize {
         let prefix = size_of::<(u64, Prefix)>() + 1;
         self.lists.memory()
-            + self.singles.capacity() * size_of::<Block>()
+            + self.singles.capacity() * size_of::<ListRef>()
             + self.prefixes.capacity() * prefix * 8 / 7
             + self.free_prefixes.capacity() * size_of::<u32>()
             + self.records.memory()

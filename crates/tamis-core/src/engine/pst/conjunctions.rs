@@ -5,7 +5,7 @@
 //! from [`ConjId::FURTHER`] on.
 
 use crate::engine::SubId;
-use crate::engine::shared::list_pool::{Block, Blocks};
+use crate::engine::shared::list_pool::{ListPool, ListRef};
 use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::error::{Error, Result};
 use crate::expr::Normal;
@@ -29,7 +29,7 @@ impl ConjId {
 /// A conjunction and how it was placed. The access predicates come first in its list, the signed ones next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conjunction {
-    predicates: Block,
+    predicates: ListRef,
     /// Another one of the same subscription.
     next: ConjId,
     pub owner: SubId,
@@ -48,7 +48,7 @@ pub(super) struct Conjunction {
 }
 
 const FREE: Conjunction = Conjunction {
-    predicates: Block::EMPTY,
+    predicates: ListRef::EMPTY,
     next: ConjId::NONE,
     owner: SubId(u32::MAX),
     access: 0,
@@ -65,7 +65,7 @@ pub(super) struct Conjunctions {
     /// By number, from [`ConjId::FURTHER`] on.
     further: Vec<Conjunction>,
     free: Vec<ConjId>,
-    lists: Blocks<u32, 1>,
+    lists: ListPool<u32, 1>,
     count: usize,
 }
 
@@ -89,7 +89,7 @@ impl Conjunctions {
         let mut next = ConjId::NONE;
         for (at, conjunction) in dnf.into_iter().enumerate().rev() {
             let id = if at == 0 { ConjId(sub.0) } else { self.further_place() };
-            let mut list = Block::default();
+            let mut list = ListRef::default();
             let numbers: Vec<u32> =
                 conjunction.into_iter().map(|predicate| predicates.take(predicate).0).collect();
             self.lists.extend(&mut list, &numbers);

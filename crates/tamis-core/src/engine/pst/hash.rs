@@ -32,28 +32,62 @@ use super::conjunctions::ConjId;
 use super::record::{self, Attributes, HalfSteps, Records};
 use super::spaces::Changes;
 use super::{Asking, Base, Choice, Found, Ranked, Seen};
-use crate::engine::registry::{Options, whole_number};
-use crate::engine::shared::list_pool::{Block, Blocks};
+use crate::engine::registry::{
+    Construction, EngineInfo, Family, OptionInfo, OptionKind, OptionValues, Takes,
+};
+use crate::engine::shared::list_pool::{ListPool, ListRef};
 use crate::engine::shared::predicates::PredId;
-use crate::engine::{Engine, Scratch, SubId};
+use crate::engine::{Engine, SubId};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
 use crate::schema::AttrId;
 use crate::space::LeafId;
 
+/// Its entry in the registry.
+pub(in crate::engine) const HASH_INFO: EngineInfo = EngineInfo {
+    name: "pst_hash",
+    description: "PSTHash: several access predicates, a hash table of the spaces of PS-Trees",
+    family: Family::Paper,
+    takes: Takes::Conjunctions,
+    exact: true,
+    options: &[
+        OptionInfo {
+            name: "access_predicates",
+            description: "the paper's N: maximum access predicates of a conjunction",
+            kind: OptionKind::WholeNumber { default: 2, range: 1..=MOST_COORDINATES },
+        },
+        OptionInfo {
+            name: "max_cells",
+            description: "maximum cells that list a conjunction with several access predicates",
+            kind: OptionKind::WholeNumber { default: 16, range: 1..=1 << 20 },
+        },
+        OptionInfo {
+            name: "max_spaces",
+            description: "maximum leaves that list a conjunction with one access predicate",
+            kind: OptionKind::WholeNumber { default: 128, range: 1..=1 << 20 },
+        },
+        OptionInfo {
+            name: "long_list",
+            description: "minimum conjunctions in the first leaf for a second access predicate",
+            kind: OptionKind::WholeNumber { default: 256, range: 0..=1 << 20 },
+        },
+    ],
+    construction: Construction::InPlace(|options, limits| Box::new(PstHash::new(options, limits))),
+};
+
 /// See the module's head.
 #[derive(Debug)]
-pub struct PstHash {
+pub(in crate::engine) struct PstHash {
     base: Base,
     cells: Cells,
     /// By leaf: the conjunctions that have it as one of several coordinates.
-    members: Vec<Block>,
-    member_lists: Blocks<u32, 1>,
+    members: Vec<ListRef>,
+    member_lists: ListPool<u32, 1>,
     /// By leaf: how many conjunctions have it as a coordinate. Most leaves of an event lead nowhere.
     uses: Vec<u32>,
     /// What every event must be checked with.
-    everywhere: Block,
+    everywhere: ListRef,
     /// By number of coordinates: how many conjunctions.
     lengths: [usize; MOST_COORDINATES + 1],
     /// Conjunctions that splits may have spread too far.
@@ -69,7 +103,7 @@ pub struct PstHash {
 
 /// What a thread needs to match.
 #[derive(Default)]
-struct HashScratch {
+pub(in crate::engine) struct HashScratch {
     steps: HalfSteps,
     coordinates: Vec<Coordinate>,
     asked: Vec<Asked>,
@@ -79,23 +113,23 @@ struct HashScratch {
 
 impl PstHash {
     /// An empty engine.
-    pub fn new(options: &Options, limits: &Limits) -> Result<PstHash> {
-        Ok(PstHash {
+    pub fn new(options: &OptionValues, limits: &Limits) -> PstHash {
+        PstHash {
             base: Base::default(),
             cells: Cells::default(),
             members: Vec::new(),
-            member_lists: Blocks::default(),
+            member_lists: ListPool::default(),
             uses: Vec::new(),
-            everywhere: Block::default(),
+            everywhere: ListRef::default(),
             lengths: [0; MOST_COORDINATES + 1],
             crowded: Vec::new(),
             changes: Changes::default(),
-            coordinates: whole_number(options, "access_predicates", 2, 1..=MOST_COORDINATES)?,
-            max_cells: whole_number(options, "max_cells", 16, 1..=1 << 20)?,
-            max_spaces: whole_number(options, "max_spaces", 128, 1..=1 << 20)?,
-            long_list: whole_number(options, "long_list", 256, 0..=1 << 20)?,
+            coordinates: options.whole_number("access_predicates"),
+            max_cells: options.whole_number("max_cells"),
+            max_spaces: options.whole_number("max_spaces"),
+            long_list: options.whole_number("long_list"),
             max_dnf: limits.max_dnf,
-        })
+        }
     }
 
     /// The access predicates come in the order of attributes.
@@ -203,7 +237,7 @@ impl PstHash {
     fn remove_member(&mut self, leaf: LeafId, id: ConjId) {
         let list = &mut self.members[leaf.index()];
         if let Some(at) = self.member_lists.get(*list).iter().position(|member| *member == id.0) {
-            self.member_lists.cut_out(list, at, 1);
+            self.member_lists.remove_range(list, at, 1);
         }
     }
 
@@ -243,7 +277,7 @@ impl PstHash {
         if self.uses.len() < leaves {
             self.uses.resize(leaves, 0);
             self.cells.make_room(leaves);
-            self.members.resize(leaves, Block::default());
+            self.members.resize(leaves, ListRef::default());
         }
     }
 
@@ -345,6 +379,12 @@ impl PstHash {
 }
 
 impl Engine for PstHash {
+    type Scratch = HashScratch;
+
+    fn name(&self) -> &'static str {
+        HASH_INFO.name
+    }
+
     fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
         let mut ids = Vec::new();
         self.base.conjunctions.insert(id, expression, self.max_dnf, &mut self.base.predicates, &mut ids)?;
@@ -362,12 +402,7 @@ impl Engine for PstHash {
         }
     }
 
-    fn scratch(&self) -> Scratch {
-        Box::new(HashScratch::default())
-    }
-
-    fn match_event(&self, event: &Event<'_>, scratch: &mut Scratch, matches: &mut Vec<SubId>) {
-        let Some(scratch) = scratch.downcast_mut() else { return };
+    fn match_event(&self, event: &Event<'_>, scratch: &mut HashScratch, matches: &mut Vec<SubId>) {
         let HashScratch { steps, coordinates, asked, found, seen } = scratch;
         steps.begin(event.attributes());
         seen.begin_event();
@@ -488,7 +523,7 @@ impl Engine for PstHash {
     fn memory(&self) -> usize {
         self.base.memory()
             + self.cells.memory()
-            + self.members.capacity() * size_of::<Block>()
+            + self.members.capacity() * size_of::<ListRef>()
             + self.member_lists.memory()
             + self.uses.capacity() * size_of::<u32>()
     }

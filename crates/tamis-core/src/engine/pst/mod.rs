@@ -24,13 +24,13 @@ mod signatures;
 mod spaces;
 mod table;
 
-pub use bloom::PstBloom;
-pub use hash::PstHash;
+pub(super) use bloom::BLOOM_INFO;
+pub(super) use hash::HASH_INFO;
 pub(super) use selectivity::Shape;
 
 use super::SubId;
 use super::shared::predicates::{PredId, Predicates};
-use crate::engine::shared::list_pool::Block;
+use crate::engine::shared::list_pool::ListRef;
 use crate::error::Result;
 use crate::event::Event;
 use crate::schema::AttrId;
@@ -195,7 +195,7 @@ struct Choice {
 
 /// A list that an event leads to.
 struct Found {
-    list: Block,
+    list: ListRef,
     /// Whether its leaves are; otherwise the access predicates are in doubt as well.
     exact: bool,
     /// Read ahead of time, so that the list is at hand when its turn comes.
@@ -203,7 +203,7 @@ struct Found {
 }
 
 impl Found {
-    fn new(list: Block, exact: bool) -> Found {
+    fn new(list: ListRef, exact: bool) -> Found {
         Found { list, exact, touched: 0 }
     }
 }

@@ -1,23 +1,23 @@
 //! Signatures: which conjunctions have a predicate that covers a leaf? Bloom filters, one to a leaf.
 
 use super::conjunctions::ConjId;
-use crate::engine::shared::list_pool::{Block, Blocks};
+use crate::engine::shared::list_pool::{ListPool, ListRef};
 use crate::schema::AttrId;
 use crate::space::LeafId;
 
 /// The Bloom filters. One hash: each conjunction is one bit, its place given by its number.
 #[derive(Debug)]
 pub(super) struct Signatures {
-    pub words: Blocks<u64, 1>,
+    pub words: ListPool<u64, 1>,
     /// By leaf; empty where nobody signed.
-    pub of_leaf: Vec<Block>,
+    pub of_leaf: Vec<ListRef>,
     /// By attribute.
     pub dimensions: Vec<Signed>,
     /// Bits for each signed conjunction.
     pub bits: usize,
     /// A signature without bits, and one with all.
-    pub nobody: Block,
-    pub everybody: Block,
+    pub nobody: ListRef,
+    pub everybody: ListRef,
 }
 
 /// What was signed in a dimension.
@@ -51,14 +51,14 @@ impl Place {
 
 impl Signatures {
     pub fn new(bits: usize) -> Signatures {
-        let mut words = Blocks::default();
-        let (nobody, everybody) = (words.make(1), words.make(1));
+        let mut words = ListPool::default();
+        let (nobody, everybody) = (words.allocate_default(1), words.allocate_default(1));
         words.get_mut(everybody).fill(u64::MAX);
         Signatures { words, of_leaf: Vec::new(), dimensions: Vec::new(), bits, nobody, everybody }
     }
 
     #[inline]
-    pub fn has(&self, signature: Block, place: Place) -> bool {
+    pub fn has(&self, signature: ListRef, place: Place) -> bool {
         let words = self.words.get(signature);
         words[place.word & (words.len() - 1)] & place.bit != 0
     }
@@ -66,7 +66,7 @@ impl Signatures {
     pub fn sign(&mut self, leaf: LeafId, words: usize, id: ConjId) {
         let signature = &mut self.of_leaf[leaf.index()];
         if signature.is_empty() {
-            *signature = self.words.make(words);
+            *signature = self.words.allocate_default(words);
         }
         let place = Place::of(id);
         self.words.get_mut(*signature)[place.word & (words - 1)] |= place.bit;
@@ -87,7 +87,7 @@ impl Signatures {
     pub fn memory(&self) -> usize {
         let members: usize = self.dimensions.iter().map(|signed| signed.members.capacity()).sum();
         self.words.memory()
-            + self.of_leaf.capacity() * size_of::<Block>()
+            + self.of_leaf.capacity() * size_of::<ListRef>()
             + self.dimensions.capacity() * size_of::<Signed>()
             + members * size_of::<ConjId>()
     }

@@ -5,17 +5,17 @@
 //! row, whose waits overlap; [`Table::resolve`] then decides, with the slot at hand. No published table offers that,
 //! which is why this one exists: open addressing, linear probing, removal by shifting back.
 
-use crate::engine::shared::list_pool::Block;
+use crate::engine::shared::list_pool::ListRef;
 
 /// A key and its list. No key is [`FREE`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     key: u64,
-    list: Block,
+    list: ListRef,
 }
 
 const FREE: u64 = u64::MAX;
-const EMPTY: Slot = Slot { key: FREE, list: Block::EMPTY };
+const EMPTY: Slot = Slot { key: FREE, list: ListRef::EMPTY };
 
 #[derive(Debug, Default)]
 pub(super) struct Table {
@@ -40,7 +40,7 @@ impl Table {
 
     /// The list of a key, given the slot that was peeked at.
     #[inline]
-    pub fn resolve(&self, key: u64, peeked: Slot) -> Option<Block> {
+    pub fn resolve(&self, key: u64, peeked: Slot) -> Option<ListRef> {
         match peeked.key {
             FREE => None,
             found if found == key => Some(peeked.list),
@@ -49,7 +49,7 @@ impl Table {
     }
 
     /// The list of a key.
-    pub fn get(&self, key: u64) -> Option<Block> {
+    pub fn get(&self, key: u64) -> Option<ListRef> {
         self.find(key).map(|at| self.slots[at].list)
     }
 
@@ -68,14 +68,14 @@ impl Table {
     }
 
     /// The list of a key, which is empty if the key is new.
-    pub fn entry(&mut self, key: u64) -> &mut Block {
+    pub fn entry(&mut self, key: u64) -> &mut ListRef {
         if (self.len + 1) * 4 > self.slots.len() * 3 {
             self.grow();
         }
         let mut at = self.home(key);
         while self.slots[at].key != key {
             if self.slots[at].key == FREE {
-                self.slots[at] = Slot { key, list: Block::EMPTY };
+                self.slots[at] = Slot { key, list: ListRef::EMPTY };
                 self.len += 1;
                 break;
             }
@@ -130,13 +130,13 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::shared::list_pool::Blocks;
+    use crate::engine::shared::list_pool::ListPool;
     use std::collections::HashMap;
 
     #[test]
     fn keys_keep_their_lists() {
         let (mut table, mut model) = (Table::default(), HashMap::new());
-        let mut blocks = Blocks::<u32, 4>::default();
+        let mut blocks = ListPool::<u32, 4>::default();
         let mut state = 1u64;
         for round in 0..40_000u32 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,15 +1,24 @@
-//! Many growing lists in one array: no list has an allocation of its own, and a list is eight bytes to refer to.
+//! Many growing lists in one array: no list has an allocation of its own, and a reference to a list has 8 bytes.
+//!
+//! A list owns a slot of the array whose size is one of a few size classes, multiples of `UNIT` items: 1, 2, 3, 4, 6, 8,
+//! 12, 16 ... units, so at most half of a slot is unused. A list that outgrows its slot moves to a larger one; freed slots
+//! are used again by lists of the same class.
+//!
+//! Invariant: slots in use and free slots are disjoint.
+//!
+//! Cost: appending O(items) amortized; removing O(list).
 
-/// A list's place. The default is an empty list.
+/// A list of a [`ListPool`]. The default is an empty list, which owns no slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Block {
-    /// In units.
+pub(crate) struct ListRef {
+    /// Where its slot begins, in units.
     start: u32,
+    /// Its length, in items.
     len: u32,
 }
 
-impl Block {
-    pub const EMPTY: Block = Block { start: 0, len: 0 };
+impl ListRef {
+    pub const EMPTY: ListRef = ListRef { start: 0, len: 0 };
 
     pub fn len(self) -> usize {
         self.len as usize
@@ -20,16 +29,17 @@ impl Block {
     }
 }
 
-/// The lists. Room comes in a few sizes, multiples of `UNIT` items; freed room is used again for the same size.
+/// The array of all lists.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Blocks<T, const UNIT: usize> {
+pub(crate) struct ListPool<T, const UNIT: usize> {
+    /// All slots; a multiple of `UNIT` items.
     items: Vec<T>,
-    /// By size: where free room is.
+    /// By size class: where free slots begin, in units.
     free: Vec<Vec<u32>>,
 }
 
-/// The size that holds `units`: 1, 2, 3, 4, 6, 8, 12, 16, ... and its number.
-fn size_for(units: usize) -> (usize, usize) {
+/// The size in units of the smallest class that holds `units`, and the number of the class.
+fn size_class(units: usize) -> (usize, usize) {
     if units <= 2 {
         return (units, units);
     }
@@ -38,44 +48,44 @@ fn size_for(units: usize) -> (usize, usize) {
     if units <= half { (half, 2 * power + 1) } else { (full, 2 * power + 2) }
 }
 
-impl<T: Copy + Default, const UNIT: usize> Blocks<T, UNIT> {
+impl<T: Copy + Default, const UNIT: usize> ListPool<T, UNIT> {
     fn units(len: usize) -> usize {
         len.div_ceil(UNIT)
     }
 
     /// The items of a list.
     #[inline]
-    pub fn get(&self, block: Block) -> &[T] {
-        &self.items[block.start as usize * UNIT..][..block.len as usize]
+    pub fn get(&self, list: ListRef) -> &[T] {
+        &self.items[list.start as usize * UNIT..][..list.len as usize]
     }
 
-    /// The items of a list, to be changed.
-    pub fn get_mut(&mut self, block: Block) -> &mut [T] {
-        &mut self.items[block.start as usize * UNIT..][..block.len as usize]
+    /// The items of a list, mutable.
+    pub fn get_mut(&mut self, list: ListRef) -> &mut [T] {
+        &mut self.items[list.start as usize * UNIT..][..list.len as usize]
     }
 
-    /// A new list of `len` default items.
-    pub fn make(&mut self, len: usize) -> Block {
-        let block = self.allot(len);
-        self.get_mut(block).fill(T::default());
-        block
+    /// Allocates a list of `len` default items.
+    pub fn allocate_default(&mut self, len: usize) -> ListRef {
+        let list = self.allocate(len);
+        self.get_mut(list).fill(T::default());
+        list
     }
 
-    /// A new list with the items of another.
-    pub fn copy(&mut self, block: Block) -> Block {
-        let made = self.allot(block.len());
-        let from = block.start as usize * UNIT;
-        self.items.copy_within(from..from + block.len(), made.start as usize * UNIT);
+    /// Allocates a list with the items of another.
+    pub fn copy(&mut self, list: ListRef) -> ListRef {
+        let made = self.allocate(list.len());
+        let from = list.start as usize * UNIT;
+        self.items.copy_within(from..from + list.len(), made.start as usize * UNIT);
         made
     }
 
-    fn allot(&mut self, len: usize) -> Block {
-        let (units, size) = size_for(Self::units(len));
+    fn allocate(&mut self, len: usize) -> ListRef {
+        let (units, size) = size_class(Self::units(len));
         let start = match self.free.get_mut(size).and_then(Vec::pop) {
             Some(start) => start,
             None => {
                 let start = self.items.len() / UNIT;
-                // Doubling would leave up to half of a large index empty.
+                // Doubling would leave up to half of a large pool unused.
                 if self.items.capacity() - self.items.len() < units * UNIT {
                     self.items.reserve_exact((units * UNIT).max(self.items.len() / 4));
                 }
@@ -83,66 +93,66 @@ impl<T: Copy + Default, const UNIT: usize> Blocks<T, UNIT> {
                 start as u32
             }
         };
-        Block { start, len: len as u32 }
+        ListRef { start, len: len as u32 }
     }
 
-    /// Gives a list's room back.
-    pub fn release(&mut self, block: Block) {
-        if block.is_empty() {
+    /// Frees a list's slot.
+    pub fn release(&mut self, list: ListRef) {
+        if list.is_empty() {
             return;
         }
-        let (_, size) = size_for(Self::units(block.len()));
+        let (_, size) = size_class(Self::units(list.len()));
         if self.free.len() <= size {
             self.free.resize(size + 1, Vec::new());
         }
-        self.free[size].push(block.start);
+        self.free[size].push(list.start);
     }
 
     /// Appends items to a list.
-    pub fn extend(&mut self, block: &mut Block, items: &[T]) {
-        let len = block.len() + items.len();
-        self.set_len(block, len);
-        let from = block.start as usize * UNIT + len - items.len();
+    pub fn extend(&mut self, list: &mut ListRef, items: &[T]) {
+        let len = list.len() + items.len();
+        self.set_len(list, len);
+        let from = list.start as usize * UNIT + len - items.len();
         self.items[from..from + items.len()].copy_from_slice(items);
     }
 
-    /// Takes `count` items out of a list, at `at`.
-    pub fn cut_out(&mut self, block: &mut Block, at: usize, count: usize) {
-        self.get_mut(*block).copy_within(at + count.., at);
-        self.set_len(block, block.len() - count);
+    /// Removes `count` items from `at` on; the order of the others stays.
+    pub fn remove_range(&mut self, list: &mut ListRef, at: usize, count: usize) {
+        self.get_mut(*list).copy_within(at + count.., at);
+        self.set_len(list, list.len() - count);
     }
 
-    /// Takes an item out of a list whose order does not matter.
-    pub fn swap_out(&mut self, block: &mut Block, at: usize) {
-        let last = block.len() - 1;
-        self.get_mut(*block).swap(at, last);
-        self.set_len(block, last);
+    /// Removes an item; the last one takes its position.
+    pub fn swap_remove(&mut self, list: &mut ListRef, at: usize) {
+        let last = list.len() - 1;
+        self.get_mut(*list).swap(at, last);
+        self.set_len(list, last);
     }
 
-    /// Changes the length; what was there stays as far as it fits.
-    fn set_len(&mut self, block: &mut Block, len: usize) {
-        if size_for(Self::units(len)) == size_for(Self::units(block.len())) {
-            block.len = len as u32;
+    /// Changes the length; the items that fit stay.
+    fn set_len(&mut self, list: &mut ListRef, len: usize) {
+        if size_class(Self::units(len)) == size_class(Self::units(list.len())) {
+            list.len = len as u32;
             return;
         }
-        let moved = self.allot(len);
-        let from = block.start as usize * UNIT;
-        self.items.copy_within(from..from + len.min(block.len()), moved.start as usize * UNIT);
-        self.release(*block);
-        *block = moved;
+        let moved = self.allocate(len);
+        let from = list.start as usize * UNIT;
+        self.items.copy_within(from..from + len.min(list.len()), moved.start as usize * UNIT);
+        self.release(*list);
+        *list = moved;
     }
 
-    /// Moves all lists together, in the order given, so that no room is left between them and little behind.
-    pub fn settle<'b>(&mut self, lists: impl Iterator<Item = &'b mut Block>) {
+    /// Moves all lists, which must be given, together in the order given, and frees the rest of the array.
+    pub fn defragment<'l>(&mut self, lists: impl Iterator<Item = &'l mut ListRef>) {
         let mut items = Vec::with_capacity(self.items.len());
         for list in lists {
-            let (units, _) = size_for(Self::units(list.len()));
+            let (units, _) = size_class(Self::units(list.len()));
             let start = items.len();
             items.extend_from_slice(self.get(*list));
             items.resize(start + units * UNIT, T::default());
             list.start = (start / UNIT) as u32;
         }
-        settle(&mut items);
+        shrink(&mut items);
         self.items = items;
         self.free.clear();
     }
@@ -154,8 +164,8 @@ impl<T: Copy + Default, const UNIT: usize> Blocks<T, UNIT> {
     }
 }
 
-/// Gives back room for growth, but a little, so that the next item is cheap.
-pub(crate) fn settle<T>(items: &mut Vec<T>) {
+/// Frees memory reserved for growth, except for 1/64 of the length, so that the next item does not reallocate.
+pub(crate) fn shrink<T>(items: &mut Vec<T>) {
     items.shrink_to(items.len() + items.len() / 64);
 }
 
@@ -165,7 +175,7 @@ mod tests {
 
     #[test]
     fn sizes_hold_what_they_are_for() {
-        let mut sizes: Vec<_> = (0..5_000).map(size_for).collect();
+        let mut sizes: Vec<_> = (0..5_000).map(size_class).collect();
         for (units, (size, _)) in sizes.iter().enumerate() {
             assert!(*size >= units && *size <= units + units / 2 + 1, "{units} in {size}");
         }
@@ -175,36 +185,36 @@ mod tests {
 
     #[test]
     fn lists_keep_their_items() {
-        let mut blocks = Blocks::<u32, 4>::default();
-        let mut model: Vec<(Block, Vec<u32>)> = vec![(Block::default(), Vec::new()); 20];
+        let mut pool = ListPool::<u32, 4>::default();
+        let mut model: Vec<(ListRef, Vec<u32>)> = vec![(ListRef::default(), Vec::new()); 20];
         let mut state = 7u32;
         for round in 0..20_000u32 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let at = (state >> 8) as usize % model.len();
-            let (block, items) = &mut model[at];
+            let (list, items) = &mut model[at];
             match state >> 28 {
                 0 => {
-                    blocks.release(*block);
-                    *block = Block::default();
+                    pool.release(*list);
+                    *list = ListRef::default();
                     items.clear();
                 }
                 1..8 if items.len() > 3 => {
                     let from = (state >> 16) as usize % (items.len() - 2);
-                    blocks.cut_out(block, from, 2);
+                    pool.remove_range(list, from, 2);
                     items.drain(from..from + 2);
                 }
                 _ => {
-                    blocks.extend(block, &[round, state, at as u32]);
+                    pool.extend(list, &[round, state, at as u32]);
                     items.extend([round, state, at as u32]);
                 }
             }
-            model.iter().for_each(|(block, items)| assert_eq!(blocks.get(*block), items));
+            model.iter().for_each(|(list, items)| assert_eq!(pool.get(*list), items));
         }
-        let before = blocks.items.len();
-        blocks.settle(model.iter_mut().rev().map(|(block, _)| block));
-        assert!(blocks.items.len() <= before);
-        model.iter().for_each(|(block, items)| assert_eq!(blocks.get(*block), items));
-        let copy = blocks.copy(model[0].0);
-        assert_eq!(blocks.get(copy), model[0].1);
+        let before = pool.items.len();
+        pool.defragment(model.iter_mut().rev().map(|(list, _)| list));
+        assert!(pool.items.len() <= before);
+        model.iter().for_each(|(list, items)| assert_eq!(pool.get(*list), items));
+        let copy = pool.copy(model[0].0);
+        assert_eq!(pool.get(copy), model[0].1);
     }
 }

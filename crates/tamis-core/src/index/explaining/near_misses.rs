@@ -6,11 +6,11 @@
 //!
 //! Cost: every subscription is parsed until enough are found, which dominates; they are spread over all cores.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Event, EventSlots};
 use crate::expr::{Node, Normal, Normalizer, Predicate, Root, parse};
 use crate::index::Id;
-use crate::index::matching::{EventContext, damaged, in_chunks};
+use crate::index::matching::{EventContext, in_chunks};
 use rustc_hash::FxHashMap;
 
 /// A subscription that does not match, but would if one predicate were TRUE.
@@ -95,11 +95,11 @@ impl EventContext<'_> {
         event: &Event<'_>,
         normalizer: &mut Normalizer,
     ) -> Result<Vec<String>> {
-        let expr = parse(text.ok_or_else(|| damaged("a text is not UTF-8"))?, self.limits)?;
+        let expr = parse(text.ok_or_else(|| Error::damaged("a text is not UTF-8"))?, self.limits)?;
         let mut schema = self.schema.clone();
         let normal = normalizer.normalize(&expr, &mut schema, self.missing);
         if schema.len() != self.schema.len() {
-            return Err(damaged("an attribute is unknown"));
+            return Err(Error::damaged("an attribute is unknown"));
         }
         let failing = normal.fails_by(event);
         let texts = failing.iter().take(NearMiss::MAX_PREDICATES).map(|predicate| {

@@ -17,6 +17,7 @@
 //! The file holds no structure of the engine, so any engine can be filled from it.
 
 use super::codec::{ByteReader, ByteWriter};
+use crate::engine::registry::Registry;
 use crate::index::{Id, Index, Settings, Source};
 use crate::storage::MAGIC;
 use xxhash_rust::xxh3::xxh3_64;
@@ -49,7 +50,7 @@ pub(in crate::index) fn to_bytes<'s>(
 }
 
 /// The index that bytes with this magic and version hold.
-pub(super) fn from_bytes(bytes: &[u8]) -> Result<Index, String> {
+pub(super) fn from_bytes(registry: &'static Registry, bytes: &[u8]) -> Result<Index, String> {
     let mut header = ByteReader(bytes);
     header.take(MAGIC.len() + 4)?;
     if header.u32()? != 0 {
@@ -65,7 +66,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Index, String> {
     }
     let mut payload = ByteReader(header.0);
     let settings = payload.settings()?;
-    let index = Index::new(settings).map_err(|error| error.to_string())?;
+    let index = Index::with_registry(registry, settings).map_err(|error| error.to_string())?;
     let count = payload.u64()?;
     let mut fault = None;
     let entries = (0..count).map_while(|_| match subscription(&mut payload) {

@@ -15,7 +15,7 @@ pub(super) use codec::{ByteReader, ByteWriter};
 
 use super::segmented::Segmented;
 use super::{Index, Settings};
-use crate::engine::registry;
+use crate::engine::registry::Registry;
 use crate::error::{Error, Result};
 use crate::storage::{self, MAGIC, Mapping, Sections};
 use std::fs::File;
@@ -35,11 +35,17 @@ impl Index {
         bytes.into_inner()
     }
 
-    /// The index that [`Index::to_bytes`] wrote. The error says what is wrong with the bytes.
+    /// The index that [`Index::to_bytes`] wrote, with an engine of this crate. The error says what is wrong with the
+    /// bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Index, String> {
+        Index::from_bytes_with_registry(Registry::CORE, bytes)
+    }
+
+    /// As [`Index::from_bytes`], with an engine of a registry.
+    pub fn from_bytes_with_registry(registry: &'static Registry, bytes: &[u8]) -> Result<Index, String> {
         match version(bytes)? {
-            storage::VERSION => Index::from_sections(Mapping::from_bytes(bytes)),
-            _ => first_format::from_bytes(bytes),
+            storage::VERSION => Index::from_sections(registry, Mapping::from_bytes(bytes)),
+            _ => first_format::from_bytes(registry, bytes),
         }
     }
 
@@ -70,25 +76,35 @@ impl Index {
     /// Opens the index in a file. Segments are mapped, not read: the file may be replaced later, but must not be written
     /// to in place.
     pub fn load(path: &Path) -> Result<Index> {
+        Index::load_with_registry(Registry::CORE, path)
+    }
+
+    /// As [`Index::load`], with an engine of a registry.
+    pub fn load_with_registry(registry: &'static Registry, path: &Path) -> Result<Index> {
         let fault = |message: String| Error::File { path: path.into(), message };
         let unreadable = |error: std::io::Error| fault(error.to_string());
         let mut start = Vec::new();
         let file = File::open(path).map_err(unreadable)?;
         file.take(MAGIC.len() as u64 + 4).read_to_end(&mut start).map_err(unreadable)?;
         match version(&start).map_err(fault)? {
-            storage::VERSION => Index::from_sections(Mapping::open(path).map_err(unreadable)?).map_err(fault),
-            _ => Index::from_bytes(&std::fs::read(path).map_err(unreadable)?).map_err(fault),
+            storage::VERSION => {
+                Index::from_sections(registry, Mapping::open(path).map_err(unreadable)?).map_err(fault)
+            }
+            _ => {
+                let bytes = std::fs::read(path).map_err(unreadable)?;
+                Index::from_bytes_with_registry(registry, &bytes).map_err(fault)
+            }
         }
     }
 
-    fn from_sections(mapping: Mapping) -> Result<Index, String> {
+    fn from_sections(registry: &'static Registry, mapping: Mapping) -> Result<Index, String> {
         let sections = Sections::open(mapping)?;
         let settings: Settings = Segmented::settings(&sections)?;
         settings.limits.check().map_err(|error| error.to_string())?;
-        let engine_info = registry::segmented();
-        engine_info.check(&settings.options).map_err(|error| error.to_string())?;
-        let backend = Box::new(Segmented::open(&sections, &settings)?);
-        Ok(Index { settings, engine_info, backend })
+        let engine_info = registry.segments().map_err(|error| error.to_string())?;
+        let options = engine_info.resolve(&settings.options).map_err(|error| error.to_string())?;
+        let backend = Box::new(Segmented::open(&sections, &settings, &options)?);
+        Ok(Index { settings, registry, engine_info, backend })
     }
 }
 

@@ -91,7 +91,7 @@ fn label(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::label;
-    use crate::engine::{Engine, Graph, GraphNode, Part, Scratch, SubId};
+    use crate::engine::{Engine, Graph, GraphNode, Part, SubId};
     use crate::error::Result;
     use crate::event::Event;
     use crate::expr::{Limits, Node, Normal};
@@ -104,6 +104,12 @@ mod tests {
     struct Drawn(Graph);
 
     impl Engine for Drawn {
+        type Scratch = ();
+
+        fn name(&self) -> &'static str {
+            "drawn"
+        }
+
         fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
             let first = self.0.nodes.len();
             for &node in expression.nodes() {
@@ -127,11 +133,7 @@ mod tests {
 
         fn remove(&mut self, _id: SubId) {}
 
-        fn scratch(&self) -> Scratch {
-            Box::new(())
-        }
-
-        fn match_event(&self, _event: &Event<'_>, _scratch: &mut Scratch, _matches: &mut Vec<SubId>) {}
+        fn match_event(&self, _event: &Event<'_>, _scratch: &mut (), _matches: &mut Vec<SubId>) {}
 
         fn validate(&self) -> Result<(), String> {
             Ok(())

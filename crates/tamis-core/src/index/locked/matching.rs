@@ -1,12 +1,12 @@
 //! Matching one event or many, on one thread or many.
 
-use super::{Locked, LockedScratch, LockedState};
-use crate::engine::SubId;
+use super::{InPlaceEngine, Locked, LockedScratch, LockedState};
+use crate::engine::{DynRankingEngine, SubId};
 use crate::error::Result;
 use crate::event::Rows;
 use crate::index::backend::PinnedBackend;
 use crate::index::matching::{EventContext, in_chunks};
-use crate::index::ranking::{RankedMatches, RankingRequest};
+use crate::index::ranking::{ExpressionTexts, RankedMatches, RankingRequest};
 use crate::index::{Id, IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
@@ -113,13 +113,22 @@ impl PinnedLocked<'_> {
         }
         let (mut found, mut scores, mut subs) = (RangeMatches::default(), Vec::new(), Vec::new());
         for row in range {
-            subs.clear();
-            state.match_into(rows, row, &mut scratch, &mut subs);
-            let (context, matches) = (self.context(rows, row), subs.iter().copied());
-            scratch.ranker.rank(&context, &state.subscriptions, matches, request, |sub, score| {
+            let context = self.context(rows, row);
+            let mut emit = |sub, score| {
                 found.subs.push(sub);
                 scores.push(score);
-            })?;
+            };
+            match &state.engine {
+                InPlaceEngine::Plain(_) => {
+                    subs.clear();
+                    state.match_into(rows, row, &mut scratch, &mut subs);
+                    let matches = subs.iter().copied();
+                    scratch.ranker.rank(&context, &state.subscriptions, matches, request, emit)?;
+                }
+                InPlaceEngine::Ranking(engine) => {
+                    state.rank_in_engine(&**engine, &context, request, &mut scratch, &mut emit)?;
+                }
+            }
             found.ends.push(found.subs.len());
         }
         self.locked.give_back(scratch);
@@ -170,6 +179,33 @@ impl LockedState {
         let event = scratch.slots.load(rows, row, self.schema.len());
         self.engine.match_event(&event, &mut scratch.engine, subs);
         subs.extend(self.subscriptions.always());
+    }
+
+    /// Calls `emit` with a row's best matches, best first: those in the engine, and the subscriptions that match every
+    /// event, which are not in the engine. The latter are scored first; once there are k of them, the worst score is the
+    /// engine's floor.
+    fn rank_in_engine(
+        &self,
+        engine: &dyn DynRankingEngine,
+        context: &EventContext<'_>,
+        request: &RankingRequest<'_>,
+        scratch: &mut LockedScratch,
+        emit: &mut impl FnMut(SubId, f64),
+    ) -> Result<()> {
+        let LockedScratch { slots, engine: engine_scratch, ranker, weights, best, engine_best, .. } = scratch;
+        let always = self.subscriptions.always().iter().copied();
+        let sequence = |sub| self.subscriptions.sequence(sub);
+        best.begin(request.k);
+        ranker.rank(context, &self.subscriptions, always, request, |sub, score| {
+            best.offer(score, || sequence(sub), sub);
+        })?;
+        weights.load(request.weights.of(context.row).iter(), context.schema);
+        let event = slots.load(context.rows, context.row, self.schema.len());
+        engine_best.clear();
+        engine.top_k(&event, weights, request.k, best.floor(), engine_scratch, engine_best);
+        engine_best.iter().for_each(|(sub, score)| best.offer(*score, || sequence(*sub), *sub));
+        best.drain(emit);
+        Ok(())
     }
 
     fn gather(&self, found: Vec<RangeMatches>, rows: usize) -> Matches {

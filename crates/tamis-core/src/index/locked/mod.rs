@@ -21,7 +21,8 @@ use super::file::first_format;
 use super::parsing::Parsed;
 use super::ranking::Ranker;
 use super::{Id, MemoryUsage, Settings, Source, Stale};
-use crate::engine::{Engine, Scratch, SubId};
+use crate::engine::scoring::{AttributeWeights, BestK};
+use crate::engine::{DynEngine, DynRankingEngine, Scratch, SubId};
 use crate::error::{Error, Result};
 use crate::event::{EventSlots, Rows};
 use crate::expr::{Limits, Missing};
@@ -29,6 +30,7 @@ use crate::schema::Schema;
 use crate::storage::Target;
 use matching::PinnedLocked;
 use parking_lot::{Mutex, RwLock};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use subscriptions::Subscriptions;
 
@@ -48,7 +50,35 @@ struct LockedState {
     /// Ids and texts.
     subscriptions: Subscriptions,
     /// Expressions that are neither always nor never TRUE.
-    engine: Box<dyn Engine>,
+    engine: InPlaceEngine,
+}
+
+/// An engine that is updated in place.
+enum InPlaceEngine {
+    /// The index scores all matches to find the best k.
+    Plain(Box<dyn DynEngine>),
+    /// The engine finds the best k.
+    Ranking(Box<dyn DynRankingEngine>),
+}
+
+impl Deref for InPlaceEngine {
+    type Target = dyn DynEngine;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            InPlaceEngine::Plain(engine) => &**engine,
+            InPlaceEngine::Ranking(engine) => &**engine,
+        }
+    }
+}
+
+impl DerefMut for InPlaceEngine {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            InPlaceEngine::Plain(engine) => &mut **engine,
+            InPlaceEngine::Ranking(engine) => &mut **engine,
+        }
+    }
 }
 
 /// The buffers of one matching thread.
@@ -57,12 +87,26 @@ struct LockedScratch {
     slots: EventSlots,
     engine: Scratch,
     ranker: Ranker<SubId>,
+    /// An event's attribute weights, for an engine that ranks.
+    weights: AttributeWeights,
+    /// The best matches of an event, of the engine and of the subscriptions that match every event.
+    best: BestK<SubId>,
+    /// The best matches of an event that a ranking engine has found.
+    engine_best: Vec<(SubId, f64)>,
     /// [`Subscriptions::changes`] when the ranker's cache was last valid.
     ranked_at: u64,
 }
 
 impl Locked {
-    pub fn new(engine: Box<dyn Engine>, settings: &Settings) -> Locked {
+    pub fn new(engine: Box<dyn DynEngine>, settings: &Settings) -> Locked {
+        Locked::with(InPlaceEngine::Plain(engine), settings)
+    }
+
+    pub fn ranking(engine: Box<dyn DynRankingEngine>, settings: &Settings) -> Locked {
+        Locked::with(InPlaceEngine::Ranking(engine), settings)
+    }
+
+    fn with(engine: InPlaceEngine, settings: &Settings) -> Locked {
         let state = LockedState { schema: Arc::default(), subscriptions: Subscriptions::new(), engine };
         Locked {
             missing: settings.missing,
@@ -78,6 +122,9 @@ impl Locked {
             slots: EventSlots::default(),
             engine: state.engine.scratch(),
             ranker: Ranker::default(),
+            weights: AttributeWeights::default(),
+            best: BestK::default(),
+            engine_best: Vec::new(),
             ranked_at: 0,
         })
     }
@@ -185,7 +232,7 @@ impl LockedState {
 #[cfg(test)]
 mod tests {
     use super::Locked;
-    use crate::engine::{Engine, Scratch, SubId};
+    use crate::engine::{Engine, SubId};
     use crate::error::Result;
     use crate::event::{Event, JsonReader, Rows};
     use crate::expr::{Limits, Normal};
@@ -203,17 +250,19 @@ mod tests {
     }
 
     impl Engine for RecordingEngine {
+        type Scratch = ();
+
+        fn name(&self) -> &'static str {
+            "recording"
+        }
+
         fn insert(&mut self, _id: SubId, _expression: &Normal) -> Result<()> {
             Ok(())
         }
 
         fn remove(&mut self, _id: SubId) {}
 
-        fn scratch(&self) -> Scratch {
-            Box::new(())
-        }
-
-        fn match_event(&self, _event: &Event<'_>, _scratch: &mut Scratch, _matches: &mut Vec<SubId>) {}
+        fn match_event(&self, _event: &Event<'_>, _scratch: &mut (), _matches: &mut Vec<SubId>) {}
 
         fn observe(&mut self, event: &Event<'_>) {
             self.events += 1;

@@ -102,6 +102,11 @@ impl Subscriptions {
         }
     }
 
+    /// The position in the order of insertion that the next insertion gets.
+    pub fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
     /// Adds a subscription whose id is not present, under [`Subscriptions::next_number`].
     pub fn insert(&mut self, id: Id, text: Box<str>, decision: Decision) {
         let hashed = hash(&id);

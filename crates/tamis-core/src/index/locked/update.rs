@@ -1,11 +1,13 @@
 //! Adding, replacing and removing subscriptions. A failed update leaves the index as it was.
 
 use super::subscriptions::Decision;
-use super::{Locked, LockedState};
+use super::{InPlaceEngine, Locked, LockedState};
 use crate::engine::SubId;
+use crate::engine::scoring::WeightedPredicates;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Limits, Missing, Normalizer, parse};
+use crate::expr::{Expr, Limits, Missing, Normal, Normalizer, parse};
 use crate::index::parsing::{Parsed, parse_ahead};
+use crate::index::ranking::ExpressionTexts;
 use crate::index::{Id, Source};
 use std::sync::Arc;
 
@@ -42,7 +44,7 @@ impl Locked {
             Ok(()) => {
                 // Compaction takes time proportional to all subscriptions; worth it after a batch of a quarter of them.
                 if row >= 1_000 && row > state.subscriptions.len() / 4 {
-                    state.engine.settle();
+                    state.engine.defragment();
                 }
                 Ok(never)
             }
@@ -86,14 +88,36 @@ impl LockedState {
         let attributes = self.schema.len();
         let normal = normalizer.normalize(expr, &mut self.schema, missing);
         let decision = Decision::from(normal.root());
+        let sequence = self.subscriptions.next_sequence();
         if decision == Decision::ByEngine
-            && let Err(error) = self.engine.insert(sub, normal)
+            && let Err(error) = self.insert_in_engine(sub, sequence, expr, normal, missing)
         {
             self.truncate_attributes(attributes);
             return Err(error);
         }
         self.subscriptions.insert(id, text, decision);
         Ok((sub, decision))
+    }
+
+    /// Inserts an expression into the engine, with its weights if the engine ranks. After an error the engine is as it
+    /// was.
+    fn insert_in_engine(
+        &mut self,
+        sub: SubId,
+        sequence: u64,
+        expr: &Expr,
+        normal: &Normal,
+        missing: Missing,
+    ) -> Result<()> {
+        match &mut self.engine {
+            InPlaceEngine::Plain(engine) => engine.insert(sub, normal),
+            InPlaceEngine::Ranking(engine) => {
+                let predicates = WeightedPredicates::new(expr, &self.schema, missing)?;
+                engine.insert(sub, normal)?;
+                engine.set_weights(sub, sequence, predicates);
+                Ok(())
+            }
+        }
     }
 
     /// Removes the attributes that a failed update added, so that events already read do not become stale.
@@ -120,6 +144,7 @@ impl LockedState {
     ) -> Result<Decision> {
         let mut normalizer = Normalizer::default();
         let was_in_engine = self.decision(sub) == Some(Decision::ByEngine);
+        let sequence = self.subscriptions.sequence(sub);
         if was_in_engine {
             self.engine.remove(sub);
         }
@@ -127,13 +152,13 @@ impl LockedState {
         let normal = normalizer.normalize(expr, &mut self.schema, missing);
         let decision = Decision::from(normal.root());
         if decision == Decision::ByEngine
-            && let Err(error) = self.engine.insert(sub, normal)
+            && let Err(error) = self.insert_in_engine(sub, sequence, expr, normal, missing)
         {
             self.truncate_attributes(attributes);
             if was_in_engine && let Some(old) = self.subscriptions.get(sub) {
                 let old = parse(&old.text, limits)?;
                 let normal = normalizer.normalize(&old, &mut self.schema, missing);
-                self.engine.insert(sub, normal)?;
+                self.insert_in_engine(sub, sequence, &old, normal, missing)?;
             }
             return Err(error);
         }

@@ -1,6 +1,5 @@
 //! What texts of subscriptions are evaluated against: for scores and for near misses.
 
-use crate::error::Error;
 use crate::event::Rows;
 use crate::expr::{Limits, Missing};
 use crate::schema::Schema;
@@ -18,9 +17,4 @@ pub(in crate::index) struct EventContext<'e> {
     pub rows: &'e Rows,
     /// The event's row.
     pub row: usize,
-}
-
-/// The error for a stored text that cannot be evaluated. Only damage under a fitting checksum leads here.
-pub(in crate::index) fn damaged(what: &str) -> Error {
-    Error::Internal(format!("the index is damaged: {what}"))
 }

@@ -15,6 +15,6 @@ mod matches;
 mod pinned;
 
 pub(super) use chunks::{in_chunks, workers};
-pub(super) use event_context::{EventContext, damaged};
+pub(super) use event_context::EventContext;
 pub use matches::{Matches, Stale};
 pub use pinned::PinnedIndex;

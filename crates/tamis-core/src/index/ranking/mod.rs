@@ -3,11 +3,11 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `weights` | how much does each attribute of an event count? |
-//! | `scorer` | what is the score of a match? |
 //! | `ranker` | which matches of an event have the k highest scores? |
+//!
+//! [`crate::engine::scoring`] defines the score of a match: engines that rank by themselves use the same definition.
 
 mod ranker;
-mod scorer;
 mod weights;
 
 pub(super) use ranker::{ExpressionTexts, Ranker};

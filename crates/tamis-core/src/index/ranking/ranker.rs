@@ -5,14 +5,12 @@
 //! matches of a conjunction have the same score.
 
 use super::RankingRequest;
-use super::scorer::Scorer;
-use super::weights::AttributeWeights;
-use crate::error::Result;
+use crate::engine::scoring::{AttributeWeights, BestK, WeightedPredicates};
+use crate::error::{Error, Result};
 use crate::event::EventSlots;
+use crate::expr::parse;
 use crate::index::matching::EventContext;
 use rustc_hash::FxHashMap;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 /// Maximum estimated bytes of a thread's scorer cache. Expressions that do not fit are parsed each time.
 const MAX_CACHE_BYTES: usize = 128 << 20;
@@ -39,8 +37,8 @@ pub(in crate::index) struct Ranker<L> {
     slots: EventSlots,
     /// Its attribute weights.
     weights: AttributeWeights,
-    /// The best matches so far, the worst of them on top; at most k. Empty between events.
-    best: BinaryHeap<RankedMatch<L>>,
+    /// The best matches so far. Empty between events.
+    best: BestK<L>,
 }
 
 /// Scorers of expressions that were parsed before.
@@ -56,15 +54,7 @@ enum CachedScorer {
     /// The score of every match; valid without attribute weights.
     Constant(f64),
     /// Valid with any weights.
-    Scorer(Box<Scorer>),
-}
-
-/// A match in the heap. Greater is worse: a lower score, or the same score and a later insertion.
-#[derive(Clone, Copy)]
-struct RankedMatch<L> {
-    score: f64,
-    sequence: u64,
-    location: L,
+    Predicates(Box<WeightedPredicates>),
 }
 
 impl<L> Default for Ranker<L> {
@@ -73,7 +63,7 @@ impl<L> Default for Ranker<L> {
             cache: ScorerCache::default(),
             slots: EventSlots::default(),
             weights: AttributeWeights::default(),
-            best: BinaryHeap::new(),
+            best: BestK::default(),
         }
     }
 }
@@ -93,55 +83,44 @@ impl<L: Copy> Ranker<L> {
         texts: &impl ExpressionTexts<Location = L>,
         matches: impl Iterator<Item = L>,
         request: &RankingRequest<'_>,
-        mut emit: impl FnMut(L, f64),
+        emit: impl FnMut(L, f64),
     ) -> Result<()> {
         if request.k == 0 {
             return Ok(());
         }
-        self.best.clear();
-        self.weights.load(request.weights.of(context.row), context.schema);
+        self.best.begin(request.k);
+        self.weights.load(request.weights.of(context.row).iter(), context.schema);
         let event = self.slots.load(context.rows, context.row, context.schema.len());
         for location in matches {
             let score = match self.cache.by_key.get(&texts.key(location)) {
-                Some(CachedScorer::Constant(score)) if self.weights.are_none() => *score,
-                Some(CachedScorer::Scorer(scorer)) => scorer.score(&event, &self.weights, context.missing),
+                Some(CachedScorer::Constant(score)) if self.weights.is_empty() => *score,
+                Some(CachedScorer::Predicates(predicates)) => predicates.score(&event, &self.weights),
                 _ => {
-                    let scorer = Scorer::new(texts.text(location), context)?;
-                    let score = scorer.score(&event, &self.weights, context.missing);
-                    self.cache.insert(texts.key(location), scorer, &self.weights);
+                    let text = texts.text(location).ok_or_else(|| Error::damaged("a text is not UTF-8"))?;
+                    let expr = parse(text, context.limits)?;
+                    let predicates = WeightedPredicates::new(&expr, context.schema, context.missing)?;
+                    let score = predicates.score(&event, &self.weights);
+                    self.cache.insert(texts.key(location), predicates, &self.weights);
                     score
                 }
             };
-            if self.best.len() < request.k {
-                self.best.push(RankedMatch { score, sequence: texts.sequence(location), location });
-            } else if let Some(mut worst) = self.best.peek_mut()
-                // Most matches fail by their score, which saves the lookup of their sequence.
-                && score.total_cmp(&worst.score).is_ge()
-            {
-                let candidate = RankedMatch { score, sequence: texts.sequence(location), location };
-                if candidate < *worst {
-                    *worst = candidate;
-                }
-            }
+            self.best.offer(score, || texts.sequence(location), location);
         }
-        let mut ranked = std::mem::take(&mut self.best).into_sorted_vec();
-        ranked.drain(..).for_each(|ranked| emit(ranked.location, ranked.score));
-        // An empty heap that keeps the allocation.
-        self.best = ranked.into();
+        self.best.drain(emit);
         Ok(())
     }
 }
 
 impl ScorerCache {
     /// Caches a constant if that is valid for these weights, the scorer otherwise; nothing if there is no room.
-    fn insert(&mut self, key: u64, scorer: Scorer, weights: &AttributeWeights) {
+    fn insert(&mut self, key: u64, predicates: WeightedPredicates, weights: &AttributeWeights) {
         // Hash tables are half full on average.
         let entry_bytes = 2 * size_of::<(u64, CachedScorer)>();
-        let (cached, bytes) = match scorer.constant() {
-            Some(score) if weights.are_none() => (CachedScorer::Constant(score), entry_bytes),
+        let (cached, bytes) = match predicates.constant_score() {
+            Some(score) if weights.is_empty() => (CachedScorer::Constant(score), entry_bytes),
             _ => {
-                let bytes = entry_bytes + scorer.memory();
-                (CachedScorer::Scorer(Box::new(scorer)), bytes)
+                let bytes = entry_bytes + predicates.memory();
+                (CachedScorer::Predicates(Box::new(predicates)), bytes)
             }
         };
         if self.bytes + bytes <= MAX_CACHE_BYTES {
@@ -150,23 +129,3 @@ impl ScorerCache {
         }
     }
 }
-
-impl<L> Ord for RankedMatch<L> {
-    fn cmp(&self, other: &RankedMatch<L>) -> Ordering {
-        other.score.total_cmp(&self.score).then(self.sequence.cmp(&other.sequence))
-    }
-}
-
-impl<L> PartialOrd for RankedMatch<L> {
-    fn partial_cmp(&self, other: &RankedMatch<L>) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<L> PartialEq for RankedMatch<L> {
-    fn eq(&self, other: &RankedMatch<L>) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<L> Eq for RankedMatch<L> {}

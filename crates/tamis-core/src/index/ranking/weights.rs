@@ -1,7 +1,6 @@
 //! Weights of the attributes of events.
 
 use crate::error::{Error, Result};
-use crate::schema::{AttrId, Schema};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::ops::Range;
@@ -19,6 +18,11 @@ impl EventWeights {
         self.0.insert(attribute.into(), weight);
         Ok(())
     }
+
+    /// The attributes that have a weight, in any order.
+    pub(in crate::index) fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(attribute, weight)| (attribute.as_str(), *weight))
+    }
 }
 
 /// The weights of many events.
@@ -32,7 +36,7 @@ pub enum Weighting<'w> {
 
 impl<'w> Weighting<'w> {
     /// The weights of a row; [`Weighting::check`] has counted them.
-    pub(super) fn of(self, row: usize) -> &'w EventWeights {
+    pub(in crate::index) fn of(self, row: usize) -> &'w EventWeights {
         match self {
             Weighting::Same(weights) => weights,
             Weighting::Each(weights) => &weights[row],
@@ -57,41 +61,6 @@ impl<'w> Weighting<'w> {
                 Err(Error::Event { attribute: None, message })
             }
             _ => Ok(()),
-        }
-    }
-}
-
-/// One event's weights, indexed by attribute. Reused from event to event without allocation.
-#[derive(Debug, Default)]
-pub(super) struct AttributeWeights {
-    /// By attribute; 1.0 where the event gives none.
-    weights: Vec<f64>,
-    /// Attributes with a weight: the entries to reset before the next event.
-    weighted: Vec<AttrId>,
-}
-
-impl AttributeWeights {
-    /// Whether no attribute has a weight.
-    pub fn are_none(&self) -> bool {
-        self.weighted.is_empty()
-    }
-
-    /// The weight of an attribute.
-    pub fn of(&self, attribute: AttrId) -> f64 {
-        self.weights[attribute.index()]
-    }
-
-    /// Loads the weights of an event. Names that the schema does not know are ignored: no predicate uses them.
-    pub fn load(&mut self, weights: &EventWeights, schema: &Schema) {
-        for attribute in self.weighted.drain(..) {
-            self.weights[attribute.index()] = 1.0;
-        }
-        self.weights.resize(schema.len(), 1.0);
-        for (name, weight) in &weights.0 {
-            if let Some(attribute) = schema.get(name) {
-                self.weights[attribute.index()] = *weight;
-                self.weighted.push(attribute);
-            }
         }
     }
 }

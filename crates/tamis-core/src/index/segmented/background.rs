@@ -131,12 +131,14 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::super::Segmented;
+    use crate::compiled::INFO;
+    use crate::engine::registry::OptionValues;
     use crate::index::backend::Backend;
     use crate::index::{Id, Settings, Source};
 
     #[test]
     fn without_compaction_everything_else_goes_on() {
-        let index = Segmented::new(&Settings::default()).expect("an index");
+        let index = Segmented::new(&Settings::default(), &OptionValues::defaults(INFO.options));
         index.0.background.fail("a reason".into());
         for n in 0..2_000 {
             let parsed = Source::from("a = 1").parsed(&index.0.limits).expect("an expression");
@@ -151,7 +153,7 @@ mod tests {
     /// A child of a fork has the state of its parent's merge, but not its thread.
     #[test]
     fn a_merge_in_another_process_is_not_waited_for() {
-        let index = Segmented::new(&Settings::default()).expect("an index");
+        let index = Segmented::new(&Settings::default(), &OptionValues::defaults(INFO.options));
         let parsed = Source::from("a = 1").parsed(&index.0.limits).expect("an expression");
         index.add(Id::from(1), parsed).expect("added");
         *index.0.background.merging.lock() = Some(std::process::id() + 1);

@@ -10,6 +10,7 @@ use super::members::{Strings, StringsBuilder};
 use super::segment::Segment;
 use super::snapshot::{LiveSegment, RecentSubscription, Snapshot, Tombstones};
 use crate::compiled::CompiledOptions;
+use crate::engine::registry::OptionValues;
 use crate::expr::{Normalizer, parse};
 use crate::index::file::{ByteReader, ByteWriter};
 use crate::index::{Id, Settings};
@@ -64,7 +65,11 @@ impl Segmented {
 
     /// The index that [`Snapshot::write`] wrote. Reads the attribute names and the recent subscriptions; all else stays
     /// mapped.
-    pub fn open(sections: &Sections, settings: &Settings) -> Result<Segmented, String> {
+    pub fn open(
+        sections: &Sections,
+        settings: &Settings,
+        options: &OptionValues,
+    ) -> Result<Segmented, String> {
         let mut schema = Schema::default();
         let names = Strings::open(ATTRIBUTES, sections)?;
         for at in 0..names.len() {
@@ -82,10 +87,10 @@ impl Segmented {
             return Err(format!("{next_sequence} positions in insertion order"));
         }
         let mut snapshot = Snapshot { schema: Arc::new(schema), next_sequence, ..Snapshot::default() };
-        let options = CompiledOptions::new(&settings.options).map_err(|error| error.to_string())?;
+        let compiled = CompiledOptions::new(options);
         for group in 1..=segments {
             let group = u32::try_from(group).map_err(|_| format!("{segments} segments"))?;
-            let live = open_segment(&sections.group(group), &options, settings)?;
+            let live = open_segment(&sections.group(group), &compiled, settings)?;
             snapshot.len += live.live();
             snapshot.text_ids += live.live_text_ids();
             snapshot.segments.push(live);
@@ -94,7 +99,7 @@ impl Segmented {
         if snapshot.len as u64 != len {
             return Err(format!("{len} subscriptions announced, {} found", snapshot.len));
         }
-        Segmented::with(settings, snapshot).map_err(|error| error.to_string())
+        Ok(Segmented::with(settings, options, snapshot))
     }
 }
 

@@ -33,7 +33,7 @@ use super::backend::{Backend, PinnedBackend};
 use super::parsing::Parsed;
 use super::{Id, MatchPlan, MemoryUsage, Settings, Source, Stale};
 use crate::compiled::CompiledOptions;
-use crate::engine::registry::whole_number;
+use crate::engine::registry::OptionValues;
 use crate::error::{Error, Result};
 use crate::event::Rows;
 use crate::expr::{Expr, Limits, Missing};
@@ -84,26 +84,25 @@ struct SegmentedOptions {
 }
 
 impl SegmentedOptions {
-    fn new(settings: &Settings) -> Result<SegmentedOptions> {
-        let options = &settings.options;
-        Ok(SegmentedOptions {
-            recent: whole_number(options, "recent", 64, 1..=65_536)?,
-            fanout: whole_number(options, "fanout", 8, 2..=1_024)?,
-            compiled: CompiledOptions::new(options)?,
-        })
+    fn new(options: &OptionValues) -> SegmentedOptions {
+        SegmentedOptions {
+            recent: options.whole_number("recent"),
+            fanout: options.whole_number("fanout"),
+            compiled: CompiledOptions::new(options),
+        }
     }
 }
 
 impl Segmented {
-    pub fn new(settings: &Settings) -> Result<Segmented> {
-        Segmented::with(settings, Snapshot::default())
+    pub fn new(settings: &Settings, options: &OptionValues) -> Segmented {
+        Segmented::with(settings, options, Snapshot::default())
     }
 
-    fn with(settings: &Settings, snapshot: Snapshot) -> Result<Segmented> {
-        Ok(Segmented(Arc::new(Shared {
+    fn with(settings: &Settings, options: &OptionValues, snapshot: Snapshot) -> Segmented {
+        Segmented(Arc::new(Shared {
             missing: settings.missing,
             limits: settings.limits,
-            options: SegmentedOptions::new(settings)?,
+            options: SegmentedOptions::new(options),
             current: RwLock::new(Arc::new(snapshot)),
             writing: Mutex::default(),
             sample: Mutex::default(),
@@ -112,7 +111,7 @@ impl Segmented {
             idle: Mutex::default(),
             freezes: AtomicU64::new(0),
             compactions: AtomicU64::new(0),
-        })))
+        }))
     }
 
     fn pinned(&self) -> PinnedSnapshot<'_> {

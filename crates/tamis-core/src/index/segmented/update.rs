@@ -183,12 +183,14 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::super::Segmented;
+    use crate::compiled::INFO;
+    use crate::engine::registry::OptionValues;
     use crate::index::backend::Backend;
     use crate::index::{Id, Settings, Source};
 
     #[test]
     fn a_failed_update_leaves_the_same_snapshot() {
-        let index = Segmented::new(&Settings::default()).expect("an index");
+        let index = Segmented::new(&Settings::default(), &OptionValues::defaults(INFO.options));
         let parsed = |text: &str| Source::from(text).parsed(&index.0.limits).expect("an expression");
         index.add(Id::from(1), parsed("a = 1")).expect("added");
         let before = index.0.snapshot();

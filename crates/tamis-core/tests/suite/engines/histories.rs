@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use tamis_conformance::event::{GivenEvent, write_row};
 use tamis_conformance::generate::{event, expression};
 use tamis_conformance::seeded::{Draw, seed};
-use tamis_core::engine::registry::{ENGINES, OptionValue};
+use tamis_core::engine::registry::{OptionValue, Registry};
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Missing, Truth};
 use tamis_core::index::{EventWeights, Id, Index, Settings, Source};
@@ -205,7 +205,7 @@ fn slice(matches: &tamis_core::index::Matches, row: usize) -> Vec<Id> {
 }
 
 fn run(steps: &[Step]) {
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         for missing in [Missing::Unknown, Missing::False] {
             let mut checked = Checked::new(engine.name, missing);
             for step in steps {
@@ -231,7 +231,7 @@ fn long_histories() {
     let seed = seed();
     println!("TAMIS_SEED={seed}");
     let step = step(150);
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         for missing in [Missing::Unknown, Missing::False] {
             let mut draw = Draw::new(seed);
             let mut checked = Checked::new(engine.name, missing);
@@ -303,14 +303,14 @@ fn options_change_no_answer() {
         }
         checked.check_contents();
     }
-    for engine in ENGINES {
-        let untried = |option: &&&str| {
+    for engine in Registry::CORE.iter() {
+        let untried = |option: &&&'static str| {
             !OPTIONS
                 .iter()
                 .any(|(name, options)| *name == engine.name && options.iter().any(|(o, _)| o == *option))
         };
         assert_eq!(
-            engine.options.iter().find(untried),
+            engine.options.iter().map(|option| &option.name).find(untried),
             None,
             "{} has an option that is not tried",
             engine.name
@@ -324,7 +324,7 @@ fn waves() {
     let seed = seed();
     println!("TAMIS_SEED={seed}");
     let (expression, event) = (expression(), event());
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         let mut draw = Draw::new(seed);
         let mut checked = Checked::new(engine.name, Missing::Unknown);
         for wave in 0..12 {
@@ -356,7 +356,7 @@ fn engines_agree_with_scan() {
     let subscriptions: Vec<Expr> = (0..3_000).map(|_| draw.one(&expression())).collect();
     let events: Vec<GivenEvent> = (0..100).map(|_| draw.one(&event())).collect();
     let mut answers = Vec::new();
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         let checked = Checked::new(engine.name, Missing::Unknown);
         let mut held = Vec::new();
         for (n, expr) in subscriptions.iter().enumerate() {

@@ -1,14 +1,14 @@
 //! Large batches, which are parsed on several threads: as good as one by one, and all or nothing.
 
 use tamis_core::Error;
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::Registry;
 use tamis_core::index::{Id, Index, Settings, Source};
 
 const ROWS: i64 = 3_000;
 
 fn indexes() -> impl Iterator<Item = Index> {
     let settings = |name: &str| Settings { engine: name.into(), ..Settings::default() };
-    ENGINES.iter().map(move |engine| Index::new(settings(engine.name)).expect("an index"))
+    Registry::CORE.iter().map(move |engine| Index::new(settings(engine.name)).expect("an index"))
 }
 
 fn row(n: i64) -> (Id, Source) {

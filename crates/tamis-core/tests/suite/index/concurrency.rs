@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::Registry;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Matches, Settings};
 
@@ -13,7 +13,7 @@ const MATCHES: usize = 2_000;
 
 fn indexes() -> impl Iterator<Item = Index> {
     let settings = |name: &str| Settings { engine: name.into(), ..Settings::default() };
-    ENGINES.iter().map(move |engine| Index::new(settings(engine.name)).expect("an index"))
+    Registry::CORE.iter().map(move |engine| Index::new(settings(engine.name)).expect("an index"))
 }
 
 /// Runs the writer beside two readers; all start together and do a fixed amount of work.

@@ -4,7 +4,7 @@ use tamis_conformance::event::{GivenEvent, write_row};
 use tamis_conformance::generate::{event, expression};
 use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Schema;
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::Registry;
 use tamis_core::event::{Event, EventSlots, JsonReader, Rows};
 use tamis_core::expr::{Expr, Limits, Missing, Node, Normal, Normalizer, Predicate, Root};
 use tamis_core::index::{Id, Index, NearMiss, Settings, Source};
@@ -129,7 +129,7 @@ fn a_plain_search_finds_the_same() {
 
 #[test]
 fn what_is_missing_is_said() {
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         let index = index(engine.name, Missing::Unknown);
         for (id, text) in (1..).zip([
             "age >= 18 and country = 'US'",

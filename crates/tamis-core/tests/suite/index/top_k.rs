@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use tamis_conformance::event::{GivenEvent, write_row};
 use tamis_conformance::generate::{event, expression};
 use tamis_conformance::seeded::{Draw, seed};
-use tamis_core::engine::registry::ENGINES;
+use tamis_core::engine::registry::Registry;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Condition, Expr, Missing, Truth};
 use tamis_core::index::{EventWeights, Id, Index, RankedMatches, Settings, Source, Weighting};
@@ -132,7 +132,7 @@ fn slice(ranked: &RankedMatches, row: usize) -> Vec<(Id, f64)> {
 fn many_events_get_what_each_gets_alone() {
     let seed = seed();
     println!("TAMIS_SEED={seed}");
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         for missing in [Missing::Unknown, Missing::False] {
             let (mut draw, event) = (Draw::new(seed), event());
             let mut checked = Checked::new(engine.name, missing);
@@ -155,7 +155,7 @@ fn many_events_get_what_each_gets_alone() {
 
 #[test]
 fn no_events_and_no_subscriptions() {
-    for engine in ENGINES {
+    for engine in Registry::CORE.iter() {
         let checked = Checked::new(engine.name, Missing::Unknown);
         let (schema, mut rows, none) = (checked.index.schema(), Rows::default(), EventWeights::default());
         for events in 0..2 {
