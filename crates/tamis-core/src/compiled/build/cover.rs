@@ -66,7 +66,8 @@ impl Expressions {
     pub fn add(&mut self, expression: &Normal, predicates: &mut Predicates) {
         let Root::Node(root) = expression.root() else { return self.skip() };
         self.starts.push(self.tokens.len());
-        let mut number = |predicate: u32| predicates.take_ref(&expression.predicates()[predicate as usize]).0;
+        let mut number =
+            |predicate: u32| predicates.acquire_ref(&expression.predicates()[predicate as usize]).0;
         let nodes = expression.nodes();
         let leaf = |node: Node| if let Node::Leaf(predicate) = node { Some(predicate) } else { None };
         let root = nodes[root as usize];

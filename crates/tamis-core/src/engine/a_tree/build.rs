@@ -99,7 +99,7 @@ impl ATree {
         {
             return self.node_of[found.index()];
         }
-        let number = self.predicates.take(predicate.clone());
+        let number = self.predicates.acquire(predicate.clone());
         let id = self.nodes.add(Part::Predicate, number.0);
         if self.node_of.len() <= number.index() {
             self.node_of.resize(number.index() + 1, NodeId::NONE);
@@ -430,7 +430,7 @@ impl ATree {
     fn forget_predicate(&mut self, id: NodeId) {
         let number = self.nodes.predicate(id);
         self.truths.remove(id, self.predicates.get(number), &mut self.nodes);
-        self.predicates.give_back(number);
+        self.predicates.release(number);
         self.nodes.forget(id);
     }
 

@@ -13,10 +13,10 @@
 //! is in the one list or automaton where it is found.
 
 use super::nodes::{NodeId, Nodes};
-use crate::engine::pst::Shape;
 use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
 use crate::engine::shared::patterns::{PatternScratch, Patterns};
 use crate::engine::shared::predicates::Predicates;
+use crate::engine::shared::selectivity::Shape;
 use crate::event::{Event, Slot};
 use crate::expr::{Over, Predicate, Test, TextPattern};
 use crate::schema::AttrId;

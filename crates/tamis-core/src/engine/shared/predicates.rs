@@ -1,17 +1,20 @@
-//! Each distinct predicate once: expressions that share predicates share the work on them.
+//! Each distinct predicate once, counted: expressions that share predicates share the work on them.
+//!
+//! Invariant: a predicate in use is found in the hash table under its own number; free numbers have no predicate.
 
+use crate::engine::shared::list_pool::shrink;
 use crate::expr::Predicate;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// A distinct predicate. Numbers of forgotten ones are used again.
+/// A distinct predicate. Numbers of released ones are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PredId(pub u32);
 
 impl PredId {
-    /// As a position in an array with one place per predicate.
+    /// As a position in an array with one element per predicate.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -19,17 +22,21 @@ impl PredId {
 }
 
 #[derive(Debug)]
-struct Entry {
-    /// `None` in places that are free.
+struct CountedPredicate {
+    /// `None` if the number is free.
     predicate: Option<Predicate>,
+    /// Number of uses; 0 if the number is free.
     uses: u32,
 }
 
-/// All predicates in use, found by what they say.
+/// All predicates in use.
 #[derive(Debug, Default)]
 pub(crate) struct Predicates {
-    entries: Vec<Entry>,
+    /// By number.
+    entries: Vec<CountedPredicate>,
+    /// Free numbers.
     free: Vec<PredId>,
+    /// Numbers by the hash of the predicate.
     table: HashTable<PredId>,
 }
 
@@ -38,22 +45,22 @@ fn hash(predicate: &Predicate) -> u64 {
 }
 
 impl Predicates {
-    /// The number of a predicate, used once more.
-    pub fn take(&mut self, predicate: Predicate) -> PredId {
+    /// The number of a predicate; counts one use.
+    pub fn acquire(&mut self, predicate: Predicate) -> PredId {
         let entries = &mut self.entries;
-        let place = self.table.entry(
+        let found = self.table.entry(
             hash(&predicate),
             |id| entries[id.index()].predicate.as_ref() == Some(&predicate),
             |id| entries[id.index()].predicate.as_ref().map_or(0, hash),
         );
-        match place {
-            TableEntry::Occupied(found) => {
-                let id = *found.get();
+        match found {
+            TableEntry::Occupied(occupied) => {
+                let id = *occupied.get();
                 entries[id.index()].uses += 1;
                 id
             }
             TableEntry::Vacant(vacant) => {
-                let entry = Entry { predicate: Some(predicate), uses: 1 };
+                let entry = CountedPredicate { predicate: Some(predicate), uses: 1 };
                 let id = match self.free.pop() {
                     Some(id) => {
                         entries[id.index()] = entry;
@@ -70,14 +77,14 @@ impl Predicates {
         }
     }
 
-    /// As [`Predicates::take`], for a predicate that is copied only if it is new.
-    pub fn take_ref(&mut self, predicate: &Predicate) -> PredId {
+    /// As [`Predicates::acquire`], for a predicate that is cloned only if it is not in use.
+    pub fn acquire_ref(&mut self, predicate: &Predicate) -> PredId {
         match self.find(predicate) {
             Some(id) => {
                 self.entries[id.index()].uses += 1;
                 id
             }
-            None => self.take(predicate.clone()),
+            None => self.acquire(predicate.clone()),
         }
     }
 
@@ -87,8 +94,8 @@ impl Predicates {
         self.table.find(hash(predicate), same).copied()
     }
 
-    /// One use less; after the last the predicate is forgotten.
-    pub fn give_back(&mut self, id: PredId) {
+    /// Counts one use less; after the last, the number is free.
+    pub fn release(&mut self, id: PredId) {
         let entry = &mut self.entries[id.index()];
         entry.uses -= 1;
         if entry.uses > 0 {
@@ -111,12 +118,12 @@ impl Predicates {
         }
     }
 
-    /// How often a predicate is used; 0 for free places.
+    /// Number of uses; 0 if the number is free.
     pub fn uses(&self, id: PredId) -> u32 {
         self.entries[id.index()].uses
     }
 
-    /// How many distinct predicates there are.
+    /// Number of distinct predicates.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
@@ -134,7 +141,7 @@ impl Predicates {
                 .table
                 .find(hash(predicate), |id| self.entries[id.index()].predicate.as_ref() == Some(predicate));
             if found != Some(&PredId(at as u32)) || entry.uses == 0 {
-                return Err(format!("predicates: number {at} is not found, or unused"));
+                return Err(format!("predicates: number {at} is not found, or not used"));
             }
         }
         if self.table.len() != self.len() {
@@ -143,11 +150,16 @@ impl Predicates {
         Ok(())
     }
 
-    /// Bytes in use, near enough.
+    /// Frees memory reserved for growth.
+    pub fn defragment(&mut self) {
+        shrink(&mut self.entries);
+    }
+
+    /// Bytes in use, approximately.
     pub fn memory(&self) -> usize {
         let heap: usize =
             self.entries.iter().filter_map(|entry| entry.predicate.as_ref()).map(Predicate::heap).sum();
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<CountedPredicate>()
             + self.table.capacity() * (size_of::<PredId>() + 1)
             + self.free.capacity() * size_of::<PredId>()
             + heap

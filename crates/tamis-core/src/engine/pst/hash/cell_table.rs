@@ -1,30 +1,33 @@
-//! A hash table from keys to lists that can be asked for many keys at once.
+//! A hash table from keys to lists that is probed for thousands of keys in a row.
 //!
-//! A look-up in a table of many megabytes waits for memory, and a look-up whose outcome decides a branch waits alone.
-//! So looking up is two steps here: [`Table::peek`] only reads the slot a key should be in, for thousands of keys in a
-//! row, whose waits overlap; [`Table::resolve`] then decides, with the slot at hand. No published table offers that,
-//! which is why this one exists: open addressing, linear probing, removal by shifting back.
+//! A look-up in a table of many megabytes is a cache miss, and a branch on its outcome keeps the next look-up from
+//! starting. So a look-up has two steps: [`CellTable::first_slot`] reads the first slot of a key without a branch, for all
+//! keys in a row, whose cache misses overlap; [`CellTable::resolve`] decides with the slot that was read. No published
+//! table offers that. Open addressing, linear probing, removal by shifting back.
 
 use crate::engine::shared::list_pool::ListRef;
 
-/// A key and its list. No key is [`FREE`].
+/// A slot of the table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(super) struct CellSlot {
+    /// [`FREE`] if the slot is empty.
     key: u64,
     list: ListRef,
 }
 
 const FREE: u64 = u64::MAX;
-const EMPTY: Slot = Slot { key: FREE, list: ListRef::EMPTY };
+const EMPTY: CellSlot = CellSlot { key: FREE, list: ListRef::EMPTY };
 
+/// See the module's head.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    /// A power of two, at most three quarters in use; or none at all.
-    slots: Vec<Slot>,
+pub(super) struct CellTable {
+    /// None, or a power of two, at most 3/4 in use.
+    slots: Vec<CellSlot>,
+    /// Number of keys.
     len: usize,
 }
 
-impl Table {
+impl CellTable {
     #[inline]
     fn home(&self, key: u64) -> usize {
         // The upper half of a product depends on all bits of the key.
@@ -32,18 +35,18 @@ impl Table {
         ((hash >> 64) as usize ^ hash as usize) & (self.slots.len() - 1)
     }
 
-    /// The slot where a key would be first of all.
+    /// The slot where probing for a key begins.
     #[inline]
-    pub fn peek(&self, key: u64) -> Slot {
+    pub fn first_slot(&self, key: u64) -> CellSlot {
         if self.slots.is_empty() { EMPTY } else { self.slots[self.home(key)] }
     }
 
-    /// The list of a key, given the slot that was peeked at.
+    /// The list of a key, given its first slot.
     #[inline]
-    pub fn resolve(&self, key: u64, peeked: Slot) -> Option<ListRef> {
-        match peeked.key {
+    pub fn resolve(&self, key: u64, first: CellSlot) -> Option<ListRef> {
+        match first.key {
             FREE => None,
-            found if found == key => Some(peeked.list),
+            found if found == key => Some(first.list),
             _ => self.get(key),
         }
     }
@@ -67,7 +70,7 @@ impl Table {
         }
     }
 
-    /// The list of a key, which is empty if the key is new.
+    /// The list of a key; inserts the key with an empty list if it is absent.
     pub fn entry(&mut self, key: u64) -> &mut ListRef {
         if (self.len + 1) * 4 > self.slots.len() * 3 {
             self.grow();
@@ -75,7 +78,7 @@ impl Table {
         let mut at = self.home(key);
         while self.slots[at].key != key {
             if self.slots[at].key == FREE {
-                self.slots[at] = Slot { key, list: ListRef::EMPTY };
+                self.slots[at] = CellSlot { key, list: ListRef::EMPTY };
                 self.len += 1;
                 break;
             }
@@ -96,7 +99,7 @@ impl Table {
         }
     }
 
-    /// Forgets a key.
+    /// Removes a key.
     pub fn remove(&mut self, key: u64) {
         let Some(mut gap) = self.find(key) else { return };
         self.len -= 1;
@@ -117,13 +120,19 @@ impl Table {
         self.slots[gap] = EMPTY;
     }
 
+    /// The lists of all keys, mutable.
+    pub fn lists_mut(&mut self) -> impl Iterator<Item = &mut ListRef> {
+        self.slots.iter_mut().filter(|slot| slot.key != FREE).map(|slot| &mut slot.list)
+    }
+
+    /// Number of keys.
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Bytes in use.
     pub fn memory(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
+        self.slots.capacity() * size_of::<CellSlot>()
     }
 }
 
@@ -135,25 +144,25 @@ mod tests {
 
     #[test]
     fn keys_keep_their_lists() {
-        let (mut table, mut model) = (Table::default(), HashMap::new());
-        let mut blocks = ListPool::<u32, 4>::default();
+        let (mut table, mut model) = (CellTable::default(), HashMap::new());
+        let mut pool = ListPool::<u32, 4>::default();
         let mut state = 1u64;
         for round in 0..40_000u32 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Few keys, so that they meet again; many of them side by side.
+            // Few keys, so that they recur; many are adjacent.
             let key = (state >> 33) % 700;
             if state >> 63 == 0 && round % 5_000 > 1_000 || round % 5_000 > 4_000 {
                 table.remove(key);
                 model.remove(&key);
             } else {
-                blocks.extend(table.entry(key), &[round]);
+                pool.extend(table.entry(key), &[round]);
                 model.insert(key, *table.entry(key));
             }
             if round % 97 == 0 {
                 assert_eq!(table.len(), model.len());
                 for key in 0..700 {
                     assert_eq!(table.get(key), model.get(&key).copied());
-                    assert_eq!(table.resolve(key, table.peek(key)), model.get(&key).copied());
+                    assert_eq!(table.resolve(key, table.first_slot(key)), model.get(&key).copied());
                 }
             }
         }

@@ -1,76 +1,73 @@
 //! The conjunctions of all subscriptions, as lists of distinct predicates.
 //!
-//! The first conjunction of a subscription has the subscription's number, so that a match of the common kind, a
-//! subscription that is one conjunction, needs no look-up to name it. Further ones, from disjunctions, have numbers
-//! from [`ConjId::FURTHER`] on.
+//! A subscription that is no conjunction is expanded to a bounded DNF. Its first conjunction has the subscription's
+//! number, so that a match of a subscription with one conjunction needs no look-up of its owner. Further conjunctions
+//! have numbers from [`ConjId::FURTHER`] on.
+//!
+//! Invariant: every conjunction in use counts as one use of each of its predicates in [`Predicates`].
 
 use crate::engine::SubId;
-use crate::engine::shared::list_pool::{ListPool, ListRef};
+use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
 use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::error::{Error, Result};
 use crate::expr::Normal;
 
-/// A conjunction.
+/// A conjunction. Numbers of removed ones are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct ConjId(pub u32);
+pub(crate) struct ConjId(pub u32);
 
 impl ConjId {
     /// The first number of conjunctions that are not the first of their subscription.
     const FURTHER: u32 = 1 << 31;
+    /// No conjunction: the end of a chain.
     const NONE: ConjId = ConjId(u32::MAX);
 
-    /// Whether it is not the first of its subscription, and its place among those that are or are not.
+    /// Whether it is not the first of its subscription, and its position in the array of such conjunctions.
     #[inline]
     pub fn position(self) -> (bool, usize) {
         (self.0 >= ConjId::FURTHER, (self.0 & !ConjId::FURTHER) as usize)
     }
 }
 
-/// A conjunction and how it was placed. The access predicates come first in its list, the signed ones next.
+/// A conjunction, with what an engine knows of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Conjunction {
+struct Conjunction<S> {
+    /// Its predicates, in [`Conjunctions::lists`]; the engine chooses the order.
     predicates: ListRef,
-    /// Another one of the same subscription.
+    /// The next conjunction of the same subscription, or [`ConjId::NONE`].
     next: ConjId,
-    pub owner: SubId,
-    /// How many of its predicates are access predicates.
-    pub access: u8,
-    /// Bit `i`: access predicate `i` is spread over the spaces it covers; otherwise it leads through the leaf of its
-    /// whole dimension.
-    pub spread: u8,
-    /// How many predicates behind the access predicates are in signatures.
-    pub signed: u32,
-    /// In how many lists its record is.
-    pub copies: u32,
-    /// How often splits have spread it too far. After the first time only predicates that accept single values are
-    /// spread, after the second none: so placing it anew comes to an end.
-    pub crowded: u8,
+    /// Its subscription; [`UNUSED`] if the number is free.
+    owner: SubId,
+    /// The engine's own.
+    state: S,
 }
 
-const FREE: Conjunction = Conjunction {
-    predicates: ListRef::EMPTY,
-    next: ConjId::NONE,
-    owner: SubId(u32::MAX),
-    access: 0,
-    spread: 0,
-    signed: 0,
-    copies: 0,
-    crowded: 0,
-};
+const UNUSED: SubId = SubId(u32::MAX);
 
+impl<S: Default> Default for Conjunction<S> {
+    fn default() -> Conjunction<S> {
+        Conjunction { predicates: ListRef::EMPTY, next: ConjId::NONE, owner: UNUSED, state: S::default() }
+    }
+}
+
+/// All conjunctions; `S` is what an engine keeps per conjunction.
 #[derive(Debug, Default)]
-pub(super) struct Conjunctions {
+pub(crate) struct Conjunctions<S> {
     /// By subscription.
-    first: Vec<Conjunction>,
+    first: Vec<Conjunction<S>>,
     /// By number, from [`ConjId::FURTHER`] on.
-    further: Vec<Conjunction>,
+    further: Vec<Conjunction<S>>,
+    /// Free numbers from [`ConjId::FURTHER`] on.
     free: Vec<ConjId>,
+    /// Numbers of predicates.
     lists: ListPool<u32, 1>,
+    /// Conjunctions in use.
     count: usize,
 }
 
-impl Conjunctions {
-    /// Takes the conjunctions of a subscription; the predicates are counted as used.
+impl<S: Copy + Default> Conjunctions<S> {
+    /// Inserts the conjunctions of a subscription and appends their numbers to `ids`. Refused if the subscription's DNF has
+    /// more than `max_dnf` conjunctions.
     pub fn insert(
         &mut self,
         sub: SubId,
@@ -84,16 +81,16 @@ impl Conjunctions {
         }
         let dnf = expression.to_dnf(max_dnf)?;
         if self.first.len() <= sub.index() {
-            self.first.resize(sub.index() + 1, FREE);
+            self.first.resize(sub.index() + 1, Conjunction::default());
         }
         let mut next = ConjId::NONE;
         for (at, conjunction) in dnf.into_iter().enumerate().rev() {
-            let id = if at == 0 { ConjId(sub.0) } else { self.further_place() };
+            let id = if at == 0 { ConjId(sub.0) } else { self.allocate_further() };
             let mut list = ListRef::default();
             let numbers: Vec<u32> =
-                conjunction.into_iter().map(|predicate| predicates.take(predicate).0).collect();
+                conjunction.into_iter().map(|predicate| predicates.acquire(predicate).0).collect();
             self.lists.extend(&mut list, &numbers);
-            *self.get_mut(id) = Conjunction { predicates: list, next, owner: sub, ..FREE };
+            *self.get_mut(id) = Conjunction { predicates: list, next, owner: sub, state: S::default() };
             self.count += 1;
             next = id;
             ids.push(id);
@@ -101,9 +98,9 @@ impl Conjunctions {
         Ok(())
     }
 
-    fn further_place(&mut self) -> ConjId {
+    fn allocate_further(&mut self) -> ConjId {
         self.free.pop().unwrap_or_else(|| {
-            self.further.push(FREE);
+            self.further.push(Conjunction::default());
             ConjId(ConjId::FURTHER + self.further.len() as u32 - 1)
         })
     }
@@ -119,12 +116,12 @@ impl Conjunctions {
         ids
     }
 
-    /// Forgets a conjunction and gives its predicates back.
+    /// Removes a conjunction and releases its predicates.
     pub fn remove(&mut self, id: ConjId, predicates: &mut Predicates) {
         let list = self.get(id).predicates;
-        self.lists.get(list).iter().for_each(|&predicate| predicates.give_back(PredId(predicate)));
+        self.lists.get(list).iter().for_each(|&predicate| predicates.release(PredId(predicate)));
         self.lists.release(list);
-        *self.get_mut(id) = FREE;
+        *self.get_mut(id) = Conjunction::default();
         self.count -= 1;
         if id.0 >= ConjId::FURTHER {
             self.free.push(id);
@@ -132,7 +129,7 @@ impl Conjunctions {
     }
 
     #[inline]
-    pub fn get(&self, id: ConjId) -> &Conjunction {
+    fn get(&self, id: ConjId) -> &Conjunction<S> {
         match id.position() {
             (false, at) => &self.first[at],
             (true, at) => &self.further[at],
@@ -145,23 +142,33 @@ impl Conjunctions {
         if id.0 < ConjId::FURTHER { SubId(id.0) } else { self.get(id).owner }
     }
 
-    pub fn get_mut(&mut self, id: ConjId) -> &mut Conjunction {
+    /// What the engine keeps of a conjunction.
+    pub fn state(&self, id: ConjId) -> &S {
+        &self.get(id).state
+    }
+
+    /// What the engine keeps of a conjunction, mutable.
+    pub fn state_mut(&mut self, id: ConjId) -> &mut S {
+        &mut self.get_mut(id).state
+    }
+
+    fn get_mut(&mut self, id: ConjId) -> &mut Conjunction<S> {
         match id.position() {
             (false, at) => &mut self.first[at],
             (true, at) => &mut self.further[at],
         }
     }
 
-    /// Whether a number stands for a conjunction now.
+    /// Whether a number is in use.
     pub fn contains(&self, id: ConjId) -> bool {
-        let place = match id.position() {
+        let found = match id.position() {
             (false, at) => self.first.get(at),
             (true, at) => self.further.get(at),
         };
-        place.is_some_and(|conjunction| conjunction.owner != FREE.owner)
+        found.is_some_and(|conjunction| conjunction.owner != UNUSED)
     }
 
-    /// Whether its subscription has others.
+    /// Whether its subscription has other conjunctions.
     pub fn is_one_of_several(&self, id: ConjId) -> bool {
         id.0 >= ConjId::FURTHER || self.get(id).next != ConjId::NONE
     }
@@ -172,10 +179,10 @@ impl Conjunctions {
         self.lists.get(self.get(id).predicates).iter().map(|&predicate| PredId(predicate))
     }
 
-    /// Puts the predicates of a conjunction into another order.
+    /// Changes the order of a conjunction's predicates.
     pub fn reorder(&mut self, id: ConjId, order: impl Iterator<Item = PredId>) {
         let list = self.get(id).predicates;
-        self.lists.get_mut(list).iter_mut().zip(order).for_each(|(place, predicate)| *place = predicate.0);
+        self.lists.get_mut(list).iter_mut().zip(order).for_each(|(slot, predicate)| *slot = predicate.0);
     }
 
     /// Every conjunction.
@@ -185,13 +192,22 @@ impl Conjunctions {
         first.chain(further).filter(|id| self.contains(*id))
     }
 
+    /// Number of conjunctions.
     pub fn len(&self) -> usize {
         self.count
     }
 
+    /// Moves the lists of predicates together and frees memory reserved for growth.
+    pub fn defragment(&mut self) {
+        shrink(&mut self.first);
+        shrink(&mut self.further);
+        let all = self.first.iter_mut().chain(&mut self.further);
+        self.lists.defragment(all.map(|conjunction| &mut conjunction.predicates));
+    }
+
     /// Bytes in use.
     pub fn memory(&self) -> usize {
-        (self.first.capacity() + self.further.capacity()) * size_of::<Conjunction>()
+        (self.first.capacity() + self.further.capacity()) * size_of::<Conjunction<S>>()
             + self.free.capacity() * size_of::<ConjId>()
             + self.lists.memory()
     }

@@ -1,6 +1,10 @@
-//! The dimensions of an engine and the predicates placed in them.
+//! Predicates in PS-Trees: one dimension per attribute, whose leaves are the spaces that placed predicates cut.
+//!
+//! A predicate is placed once, whatever number of conjunctions place it; its spaces are merged again after the last has
+//! withdrawn it. Leaves count observed events, which gives the selectivity of predicates.
+//!
+//! Invariant: the predicate counter of a leaf is the number of distinct placed predicates that cover it.
 
-use super::Ranked;
 use super::selectivity::{Selectivity, Shape};
 use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::event::Event;
@@ -9,66 +13,107 @@ use crate::schema::AttrId;
 use crate::space::{Dimension, LeafId, LeafLookup, LeafMerge, LeafSplit, Leaves, Reach, Region};
 use crate::value::Value;
 
-/// What happened to leaves while a predicate was placed or taken back; kept to be used again.
+/// The splits and merges of leaves by placing or withdrawing a predicate. Reused as a buffer.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(crate) struct LeafChanges {
     pub splits: Vec<LeafSplit>,
     pub merges: Vec<LeafMerge>,
 }
 
+/// A predicate of a conjunction, with what decides how it is used.
+#[derive(Debug)]
+pub(crate) struct RankedPredicate {
+    pub id: PredId,
+    pub attribute: AttrId,
+    /// The values it accepts, as far as PS-Trees know them.
+    pub reach: Reach,
+    pub selectivity: Selectivity,
+}
+
+impl RankedPredicate {
+    /// The values it accepts if PS-Trees can place it.
+    pub fn region(&self) -> Option<&Region> {
+        match &self.reach {
+            Reach::Region(region) => Some(region),
+            Reach::Present | Reach::Everywhere => None,
+        }
+    }
+
+    /// Whether an event without the attribute cannot satisfy it.
+    pub fn needs_presence(&self) -> bool {
+        !matches!(self.reach, Reach::Everywhere)
+    }
+}
+
+/// The dimensions of an engine and the predicates placed in them.
 #[derive(Debug, Default)]
-pub(super) struct Spaces {
-    /// By attribute; there once a predicate refers to it.
+pub(crate) struct PlacedPredicates {
+    /// By attribute; `None` until a predicate refers to the attribute.
     dimensions: Vec<Option<Dimension>>,
+    /// The leaves of all dimensions.
     leaves: Leaves,
-    /// By predicate: how many conjunctions placed it.
+    /// By predicate: number of conjunctions that placed it.
     placed: Vec<u32>,
-    /// How many events were observed.
+    /// Number of observed events.
     observed: u32,
 }
 
-impl Spaces {
-    /// The dimension of an attribute, if predicates refer to it.
+impl PlacedPredicates {
+    /// The predicates, the most selective first.
+    pub fn rank(&self, ids: impl Iterator<Item = PredId>, predicates: &Predicates) -> Vec<RankedPredicate> {
+        let rank = |id: PredId| {
+            let predicate = predicates.get(id);
+            let reach = Reach::of(predicate);
+            let selectivity = self.selectivity(predicate, &reach);
+            RankedPredicate { id, attribute: predicate.attribute, reach, selectivity }
+        };
+        let mut ranked: Vec<RankedPredicate> = ids.map(rank).collect();
+        ranked.sort_by(|a, b| a.selectivity.cmp(&b.selectivity));
+        ranked
+    }
+
+    /// The dimension of an attribute; `None` if no predicate refers to it.
     #[inline]
     pub fn dimension(&self, attribute: AttrId) -> Option<&Dimension> {
         self.dimensions.get(attribute.index())?.as_ref()
     }
 
-    /// The leaf of a whole dimension, made if need be.
-    pub fn whole(&mut self, attribute: AttrId) -> LeafId {
-        self.make(attribute).whole()
+    /// The leaf of a whole dimension, which every event with the attribute falls into. Adds the dimension if there is none,
+    /// so that events are counted there.
+    pub fn whole_leaf(&mut self, attribute: AttrId) -> LeafId {
+        self.dimension_mut(attribute).whole()
     }
 
-    fn make(&mut self, attribute: AttrId) -> &mut Dimension {
+    fn dimension_mut(&mut self, attribute: AttrId) -> &mut Dimension {
         if self.dimensions.len() <= attribute.index() {
             self.dimensions.resize_with(attribute.index() + 1, || None);
         }
         self.dimensions[attribute.index()].get_or_insert_with(|| Dimension::new(&mut self.leaves))
     }
 
-    /// The leaves of a value, and of the whole dimension.
+    /// The leaves of a value, and the leaf of the whole dimension.
     #[inline]
     pub fn locate(&self, attribute: AttrId, value: Value<'_>) -> Option<(LeafLookup, LeafId)> {
         let dimension = self.dimension(attribute)?;
         Some((dimension.locate(value), dimension.whole()))
     }
 
-    /// One more conjunction needs the spaces of a predicate.
-    pub fn place(&mut self, id: PredId, attribute: AttrId, region: &Region, changes: &mut Changes) {
+    /// Places a predicate for one more conjunction; the first cuts its spaces.
+    pub fn place(&mut self, id: PredId, attribute: AttrId, region: &Region, changes: &mut LeafChanges) {
         if self.placed.len() <= id.index() {
             self.placed.resize(id.index() + 1, 0);
         }
         self.placed[id.index()] += 1;
         if self.placed[id.index()] == 1 {
-            self.make(attribute);
+            self.dimension_mut(attribute);
             if let Some(dimension) = &mut self.dimensions[attribute.index()] {
                 dimension.place(region, &mut self.leaves, &mut changes.splits);
             }
         }
     }
 
-    /// One conjunction less needs the spaces of a predicate.
-    pub fn unplace(&mut self, id: PredId, predicate: &Predicate, changes: &mut Changes) {
+    /// Withdraws a predicate for one conjunction; the last merges its spaces.
+    pub fn withdraw(&mut self, id: PredId, predicate: &Predicate, changes: &mut LeafChanges) {
         self.placed[id.index()] -= 1;
         if self.placed[id.index()] == 0
             && let Some(dimension) = &mut self.dimensions[predicate.attribute.index()]
@@ -78,25 +123,25 @@ impl Spaces {
         }
     }
 
-    /// The leaves of a placed predicate.
-    pub fn cover(&self, predicate: &Predicate, each: impl FnMut(LeafId)) {
+    /// Visits the leaves that a placed predicate covers.
+    pub fn cover(&self, predicate: &Predicate, visit: impl FnMut(LeafId)) {
         if let Reach::Region(region) = Reach::of(predicate) {
-            self.cover_region(predicate.attribute, &region, each);
+            self.cover_region(predicate.attribute, &region, visit);
         }
     }
 
-    /// The leaves of a placed region.
-    pub fn cover_region(&self, attribute: AttrId, region: &Region, each: impl FnMut(LeafId)) {
+    /// Visits the leaves that a placed region covers.
+    pub fn cover_region(&self, attribute: AttrId, region: &Region, visit: impl FnMut(LeafId)) {
         if let Some(dimension) = self.dimension(attribute) {
-            dimension.cover(region, &self.leaves, each);
+            dimension.cover(region, &self.leaves, visit);
         }
     }
 
-    /// How many leaves a predicate would cover, if not more than `limit` and if it has any.
-    pub fn count(&self, ranked: &Ranked, limit: usize) -> Option<usize> {
+    /// The number of leaves a predicate covers, or would cover if it were placed; `None` if it has none or more than `limit`.
+    pub fn leaves_within(&self, ranked: &RankedPredicate, limit: usize) -> Option<usize> {
         let region = ranked.region()?;
         let mut count = region.parts();
-        // A single value is in a single leaf; but values side by side are one part with many leaves.
+        // One value is one leaf. Adjacent values are one part with several leaves.
         if ranked.selectivity.shape.points() != Some(count)
             && count <= limit
             && let Some(dimension) = self.dimension(ranked.attribute)
@@ -112,14 +157,15 @@ impl Spaces {
     }
 
     /// Whether a predicate covers at most `limit` leaves.
-    pub fn fits(&self, ranked: &Ranked, limit: usize) -> bool {
+    pub fn fits(&self, ranked: &RankedPredicate, limit: usize) -> bool {
         let Some(region) = ranked.region() else { return false };
-        // Often the whole dimension has no more.
-        self.leaf_count(ranked.attribute) + 2 * region.parts() <= limit || self.count(ranked, limit).is_some()
+        // Often the whole dimension has no more leaves: no traversal needed.
+        self.leaf_count(ranked.attribute) + 2 * region.parts() <= limit
+            || self.leaves_within(ranked, limit).is_some()
     }
 
-    /// The lowest leaf of a predicate, whether or not it was placed.
-    pub fn first_leaf(&self, ranked: &Ranked) -> Option<LeafId> {
+    /// The lowest leaf of a predicate, whether or not it is placed.
+    pub fn first_leaf(&self, ranked: &RankedPredicate) -> Option<LeafId> {
         let mut first = None;
         self.dimension(ranked.attribute)?.hull(ranked.region()?, &self.leaves, |leaf, _| {
             first = Some(leaf);
@@ -128,13 +174,13 @@ impl Spaces {
         first
     }
 
-    /// How selective a predicate is: by the events observed in its spaces, else by its shape.
-    pub fn selectivity(&self, predicate: &Predicate, reach: &Reach) -> Selectivity {
-        let spaces = self.dimension(predicate.attribute).map_or(0, |dimension| dimension.size().1);
-        Selectivity { share: self.share(predicate, reach), shape: Shape::of(predicate), spaces }
+    /// The selectivity of a predicate, by the events observed in its spaces.
+    fn selectivity(&self, predicate: &Predicate, reach: &Reach) -> Selectivity {
+        let bounds = self.dimension(predicate.attribute).map_or(0, |dimension| dimension.size().1);
+        Selectivity { share: self.share(predicate, reach), shape: Shape::of(predicate), bounds }
     }
 
-    /// The share of the observed events that satisfy the predicate; equal for all if none were observed.
+    /// The share of the observed events that satisfy the predicate; 0.0 if none were observed.
     fn share(&self, predicate: &Predicate, reach: &Reach) -> f64 {
         let (Some(dimension), true) = (self.dimension(predicate.attribute), self.observed > 0) else {
             return if self.observed > 0 { 1.0 } else { 0.0 };
@@ -146,7 +192,7 @@ impl Spaces {
             Reach::Region(region) => {
                 let mut placed = false;
                 dimension.hull(region, &self.leaves, |leaf, all| {
-                    // Of a leaf that is not cut yet, the predicate may accept anything.
+                    // Of a leaf that the predicate would split, half of the events are taken to satisfy it.
                     events += f64::from(self.leaves.get(leaf).events) * if all { 1.0 } else { 0.5 };
                     placed = true;
                     true
@@ -159,7 +205,7 @@ impl Spaces {
         events / f64::from(self.observed)
     }
 
-    /// Counts an event in the leaves it falls into.
+    /// Counts an event in its leaves.
     pub fn observe(&mut self, event: &Event<'_>) {
         self.observed = self.observed.saturating_add(1);
         for cell in event.cells() {
@@ -169,9 +215,9 @@ impl Spaces {
         }
     }
 
-    /// Every leaf of a dimension that a region can cover.
-    pub fn each_leaf(&self, dimension: &Dimension, each: impl FnMut(LeafId)) {
-        dimension.each_leaf(&self.leaves, each);
+    /// Visits every leaf of a dimension that a region can cover.
+    pub fn each_leaf(&self, dimension: &Dimension, visit: impl FnMut(LeafId)) {
+        dimension.each_leaf(&self.leaves, visit);
     }
 
     /// One more than the greatest number of a leaf.
@@ -179,12 +225,12 @@ impl Spaces {
         self.leaves.bound()
     }
 
-    /// How many leaves a dimension has that regions can cover, one at least.
+    /// Number of leaves of a dimension that regions can cover; at least 1.
     pub fn leaf_count(&self, attribute: AttrId) -> usize {
         self.dimension(attribute).map_or(1, |dimension| dimension.spaces().max(1))
     }
 
-    /// Checks all dimensions and how often each predicate covers each leaf. `placements` are the placed predicates
+    /// Checks all dimensions, and the counters of placed predicates and of leaves. `placements` are the placed predicates
     /// of all conjunctions, in any order.
     pub fn validate(
         &self,
@@ -197,21 +243,21 @@ impl Spaces {
         }
         let distinct: std::collections::HashSet<LeafId> = all.iter().copied().collect();
         if distinct.len() != all.len() || all.len() != self.leaves.count() {
-            return Err(format!("spaces: {} leaves reached, {} kept", all.len(), self.leaves.count()));
+            return Err(format!("placement: {} leaves reached, {} in use", all.len(), self.leaves.count()));
         }
         let mut placed = vec![0; self.placed.len().max(predicates.bound())];
         placements.for_each(|id| placed[id.index()] += 1);
         let mut covering = vec![0; self.leaves.bound()];
         for (at, &count) in placed.iter().enumerate() {
             if self.placed.get(at).copied().unwrap_or(0) != count {
-                return Err(format!("spaces: predicate {at} is placed {count} times, counted otherwise"));
+                return Err(format!("placement: predicate {at} is placed {count} times, counted otherwise"));
             }
             if count > 0 {
                 self.cover(predicates.get(PredId(at as u32)), |leaf| covering[leaf.index()] += 1);
             }
         }
         match all.iter().find(|leaf| self.leaves.predicates(**leaf) != covering[leaf.index()]) {
-            Some(leaf) => Err(format!("spaces: the predicate counter of leaf {} is wrong", leaf.0)),
+            Some(leaf) => Err(format!("placement: the predicate counter of leaf {} is wrong", leaf.0)),
             None => Ok(()),
         }
     }
