@@ -9,8 +9,6 @@
 
 from importlib.metadata import version as _version
 
-from tamis.dissection import Dissection, dissect
-from tamis.engines import EngineInfo, engines
 from tamis.errors import (
     DuplicateId,
     EventError,
@@ -24,15 +22,20 @@ from tamis.errors import (
     TooComplex,
     UnknownId,
 )
-from tamis.explanation import Explanation
-from tamis.expression import Attribute, Expression, all_of, any_of, attr, parse
-from tamis.index import Index
-from tamis.limits import Limits
-from tamis.matches import Matches
-from tamis.near_miss import NearMiss
-from tamis.plan import Alternative, Plan
-from tamis.predicate import Predicate
-from tamis.ranked_matches import RankedMatches
+from tamis.expression import (
+    Attribute,
+    Dissection,
+    Expression,
+    Limits,
+    Predicate,
+    all_of,
+    any_of,
+    attr,
+    dissect,
+    parse,
+)
+from tamis.index import EngineInfo, Index, engines
+from tamis.results import Alternative, Explanation, Matches, NearMiss, Plan, RankedMatches
 
 __version__ = _version("tamis")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from tamis import Matches, RankedMatches
-    from tamis.matches import Id
+    from tamis.results import Id
     from tamis.spark import IndexRef
 
 BEST = 5

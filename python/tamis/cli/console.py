@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from tamis.explanation import Explanation
+    from tamis.results import Explanation
 
 _WIDTH_IN_A_PIPE = 100
 _TRUTH_STYLES = {"TRUE": "bold green", "FALSE": "bold red", "UNKNOWN": "bold yellow"}

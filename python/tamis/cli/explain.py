@@ -19,7 +19,7 @@ from tamis.files import EventChunk, InputError, Rule, RulesFile, open_events
 
 if TYPE_CHECKING:
     from tamis.cli.arguments import Commands
-    from tamis.explanation import Explanation
+    from tamis.results import Explanation
 
 _DESCRIPTION = """Show how the truth of a rule comes about for one event: each part of the expression
 with its truth (TRUE, FALSE, or UNKNOWN where a value is missing or of another kind), and for each

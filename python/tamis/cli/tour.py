@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tamis.cli.arguments import Commands
-    from tamis.explanation import Explanation
+    from tamis.results import Explanation
 
 _DESCRIPTION = """Show what tamis does: match 200 events (ad impressions, measurements, log lines)
 against some thirty rules that ship with the package, explain a match and a near miss, and rank.

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tamis.index import Index
-from tamis.matches import Matches
-from tamis.ranked_matches import RankedMatches
+from tamis.results import Matches, RankedMatches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -47,11 +46,11 @@ class ColumnsLayout:
 
     def match(self, index: Index, batch: pa.RecordBatch) -> Matches:
         """Match every row of a batch."""
-        return Matches(index._native.match_arrow(batch, _THREADS, False))
+        return index.match_batches(batch, threads=_THREADS)
 
     def top_k(self, index: Index, batch: pa.RecordBatch, k: int, weights: EachWeights) -> RankedMatches:
         """Rank the matches of every row of a batch."""
-        return RankedMatches(index._native.top_k_arrow(batch, k, weights, _THREADS))
+        return index.top_k_batches(batch, k, weights, threads=_THREADS)
 
     def mappings(self, batch: pa.RecordBatch) -> list[Event]:
         """Give every row as a mapping."""

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from tamis.errors import FileError
 from tamis.index import Index
-from tamis.matches import Id
+from tamis.results import Id
 from tamis.spark import store
 from tamis.spark.files import Folder
 from tamis.spark.manifest import IndexRef, Manifest, StoredFile

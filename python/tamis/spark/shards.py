@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from tamis.errors import DuplicateId, InvalidId, NeverMatchesWarning, OptionError, ParseError, TamisError
 from tamis.expression import Missing, parse
 from tamis.index import Index
-from tamis.matches import Id
+from tamis.results import Id
 from tamis.spark.files import Folder
 from tamis.spark.loading import open_shards
 from tamis.spark.manifest import IndexRef, StoredFile

@@ -8,8 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from tamis.errors import ParseError
-from tamis.expression import Expression, parse
-from tamis.limits import DEFAULT, Limits
+from tamis.expression import DEFAULT, Expression, Limits, parse
 from tamis.spark.ingest.conversion import BadRow, Row, convert
 from tamis.spark.ingest.ingested import Ingested
 

@@ -23,8 +23,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tamis.errors import ParseError
-from tamis.explanation import Explanation
 from tamis.expression import Expression, all_of, any_of, parse
+from tamis.results import Explanation
 from tamis.spark.columns import named, require
 from tamis.spark.ingest.conversion import Row, convert
 from tamis.spark.ingest.ingested import Ingested

@@ -9,7 +9,7 @@
 | `save_profile` | | `Profile`: a profile of events, with a sample beside it |
 """
 
-from tamis.predicate import Predicate
+from tamis.expression import Predicate
 from tamis.spark.profiling.events import profile_events
 from tamis.spark.profiling.predicates import Shape, shape_of
 from tamis.spark.profiling.profile import profile

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tamis.expression import parse
-from tamis.limits import DEFAULT, Limits
-from tamis.predicate import Predicate
+from tamis.expression import DEFAULT, Limits, Predicate, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +33,4 @@ def shape_of(text: str, limits: Limits = DEFAULT) -> Shape:
     (['>', '=', 'TRUE'], 4, 2.0)
     """
     expression = parse(text, limits)
-    native = expression._native
-    return Shape(tuple(expression.predicates()), native.depth(), native.conjunctions())
+    return Shape(tuple(expression.predicates()), expression.depth(), expression.conjunctions())

@@ -12,10 +12,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tamis.dissection import dissect
 from tamis.errors import NeverMatchesWarning
+from tamis.expression import DEFAULT, Limits, dissect
 from tamis.index import Index
-from tamis.limits import DEFAULT, Limits
 from tamis.spark.columns import named, require
 from tamis.spark.layouts import Layout, find_layout
 

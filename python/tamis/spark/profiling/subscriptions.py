@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from tamis.dissection import Dissection, dissect
-from tamis.limits import DEFAULT, Limits
+from tamis.expression import DEFAULT, Dissection, Limits, dissect
 from tamis.spark.columns import named, require
 from tamis.spark.profiling.selectivity import selectivities
 

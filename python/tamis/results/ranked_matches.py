@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tamis import _native
-from tamis.by_event import ByEvent
-from tamis.matches import Id
+from tamis.results.event_results import EventResults
+from tamis.results.matches import Id
 
 
-class RankedMatches(ByEvent[tuple[Id, float]]):
-    """One list of ids and scores per event, best first, made when it is asked for.
+class RankedMatches(EventResults[tuple[Id, float]]):
+    """One list of ids and scores per event, best first; a list is made when it is accessed.
 
-    Behind it lie three arrays that Arrow and numpy read without a copy: the best matches of event ``i`` are
+    It is backed by three arrays that Arrow and numpy read without a copy: the best matches of event ``i`` are
     ``ids[offsets[i]:offsets[i + 1]]`` with the scores ``scores[offsets[i]:offsets[i + 1]]``.
 
     >>> from tamis import Index

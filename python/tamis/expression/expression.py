@@ -1,19 +1,18 @@
-"""Expressions: parsed from text, or built in Python; the same thing either way."""
+"""Expressions and the attributes they are built from in Python. Parsing text gives the same expressions."""
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from tamis import _native
 from tamis.errors import ParseError
-from tamis.explanation import Explanation
-from tamis.limits import DEFAULT, Limits
-from tamis.predicate import Predicate
+from tamis.expression.limits import DEFAULT, Limits
+from tamis.expression.literals import Value, attribute_name, literal, literal_list
+from tamis.expression.predicate import Predicate
+from tamis.results.explanation import Explanation
 
-Value: TypeAlias = bool | int | float | str | datetime.date | datetime.datetime
 Missing: TypeAlias = Literal["unknown", "false"]
 
 
@@ -113,9 +112,9 @@ class Expression:
         return frozenset(self._native.attributes())
 
     def predicates(self) -> list[Predicate]:
-        """Take the expression apart: its predicates from left to right, as they are written.
+        """List the predicates from left to right, as they are written.
 
-        A predicate that is there twice is listed twice. TRUE and FALSE are no predicates.
+        A predicate that occurs twice is listed twice. TRUE and FALSE are no predicates.
 
         >>> age, country = parse("age between 18 and 35 and not country in ('US', 'DE')").predicates()
         >>> age.attribute, age.operator, age.values, age.kind
@@ -124,6 +123,25 @@ class Expression:
         ("country IN ('US', 'DE')", True)
         """
         return [Predicate.from_native(parts) for parts in self._native.predicates()]
+
+    def depth(self) -> int:
+        """Count the levels of the expression: a predicate is one level, a connective or NOT one more.
+
+        >>> parse("age > 30").depth(), parse("age > 30 and not vip").depth()
+        (1, 3)
+        """
+        return self._native.depth()
+
+    def conjunctions(self) -> float:
+        """Count the conjunctions of the disjunctive normal form, none merged with another.
+
+        Engines that take only conjunctions store this many, up to ``Limits.max_dnf``. Infinity if the number
+        exceeds a float.
+
+        >>> parse("(a = 1 or b = 2) and (c = 3 or d = 4)").conjunctions()
+        4.0
+        """
+        return self._native.conjunctions()
 
     def evaluate(self, event: Mapping[str, Any], missing: Missing = "unknown") -> bool | None:
         """Evaluate for one event: True, False, or None for UNKNOWN.
@@ -194,7 +212,7 @@ class Attribute:
 
     def __init__(self, name: str, quantifier: Literal["any", "all"] | None = None) -> None:
         """Name the attribute; use `attr`."""
-        self.name = _name(name)
+        self.name = attribute_name(name)
         self._quantifier = quantifier
 
     def __repr__(self) -> str:
@@ -208,11 +226,11 @@ class Attribute:
         raise TypeError("an Attribute has no truth value: use &, | and ~ instead of and, or and not")
 
     def any(self) -> Attribute:
-        """Ask of some element of a list."""
+        """Make predicates that hold for some element of a list."""
         return Attribute(self.name, "any")
 
     def all(self) -> Attribute:
-        """Ask of every element of a list."""
+        """Make predicates that hold for every element of a list."""
         return Attribute(self.name, "all")
 
     def is_true(self) -> Expression:
@@ -245,15 +263,15 @@ class Attribute:
 
     def between(self, low: Value, high: Value) -> Expression:
         """From low to high, both included."""
-        return self._predicate(f"{{}} BETWEEN {_literal(low)} AND {_literal(high)}")
+        return self._predicate(f"{{}} BETWEEN {literal(low)} AND {literal(high)}")
 
     def is_in(self, values: Iterable[Value]) -> Expression:
         """Equal to one of the values."""
-        return self._predicate(f"{{}} IN ({_list(values)})")
+        return self._predicate(f"{{}} IN ({literal_list(values)})")
 
     def not_in(self, values: Iterable[Value]) -> Expression:
         """Different from all of the values."""
-        return self._predicate(f"{{}} NOT IN ({_list(values)})")
+        return self._predicate(f"{{}} NOT IN ({literal_list(values)})")
 
     def is_null(self) -> Expression:
         """The event lacks the attribute."""
@@ -265,27 +283,27 @@ class Attribute:
 
     def like(self, pattern: str) -> Expression:
         """Match an SQL pattern: ``%`` any string, ``_`` one character, backslash escapes."""
-        return self._predicate(f"{{}} LIKE {_literal(pattern)}")
+        return self._predicate(f"{{}} LIKE {literal(pattern)}")
 
     def ilike(self, pattern: str) -> Expression:
         """Match an SQL pattern whatever the case."""
-        return self._predicate(f"{{}} ILIKE {_literal(pattern)}")
+        return self._predicate(f"{{}} ILIKE {literal(pattern)}")
 
     def rlike(self, regex: str) -> Expression:
         """Find a regular expression anywhere in the string."""
-        return self._predicate(f"{{}} RLIKE {_literal(regex)}")
+        return self._predicate(f"{{}} RLIKE {literal(regex)}")
 
     def startswith(self, prefix: str) -> Expression:
         """Begin with a string."""
-        return self._predicate(f"startswith({{}}, {_literal(prefix)})")
+        return self._predicate(f"startswith({{}}, {literal(prefix)})")
 
     def endswith(self, suffix: str) -> Expression:
         """End with a string."""
-        return self._predicate(f"endswith({{}}, {_literal(suffix)})")
+        return self._predicate(f"endswith({{}}, {literal(suffix)})")
 
     def contains(self, part: str) -> Expression:
         """Contain a string."""
-        return self._predicate(f"contains({{}}, {_literal(part)})")
+        return self._predicate(f"contains({{}}, {literal(part)})")
 
     def in_cidr(self, *networks: str) -> Expression:
         """Be an address inside one of the networks.
@@ -293,7 +311,7 @@ class Attribute:
         >>> attr("source").in_cidr("10.0.0.0/8", "2001:db8::/32")
         Expression("in_cidr(source, '10.0.0.0/8', '2001:db8::/32')")
         """
-        return self._predicate(f"in_cidr({{}}, {_list(networks)})")
+        return self._predicate(f"in_cidr({{}}, {literal_list(networks)})")
 
     def __and__(self, other: Expression | Attribute) -> Expression:
         """Both hold, this one as a boolean."""
@@ -316,7 +334,7 @@ class Attribute:
         return self.is_true().xnor(other)
 
     def _compare(self, symbol: str, value: object) -> Expression:
-        return self._predicate(f"{{}} {symbol} {_literal(value)}")
+        return self._predicate(f"{{}} {symbol} {literal(value)}")
 
     def _predicate(self, form: str) -> Expression:
         """Write the predicate as text and parse it: one language, one place where it is checked."""
@@ -324,53 +342,3 @@ class Attribute:
         operand = f"{self._quantifier}({quoted})" if self._quantifier else quoted
         head, tail = form.split("{}", 1)
         return parse(head + operand + tail, Limits(max_length=2**62))
-
-
-def _name(name: object) -> str:
-    if not isinstance(name, str) or not name:
-        raise ParseError(f"the name of an attribute is a str that is not empty, not {name!r}")
-    return name
-
-
-def _list(values: Iterable[Value]) -> str:
-    if isinstance(values, str):
-        raise ParseError(f"a list of values is needed, not one str; write [{values!r}]")
-    literals = [_literal(value) for value in values]
-    if not literals:
-        raise ParseError("a list of values must not be empty: nothing is in it, and NOT IN it says nothing")
-    return ", ".join(literals)
-
-
-def _literal(value: Any) -> str:
-    """Write a Python value as the language does."""
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int):
-        # Python refuses to write very long integers, with an error that is not ours.
-        if not -(2**63) <= value < 2**63:
-            raise ParseError("an integer literal has at most 64 bits; write a float such as 1e20 for more")
-        return str(int(value))
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            hint = "NaN is a missing value, write is_null(); infinity has no text"
-            raise ParseError(f"{value} is no literal: {hint}")
-        return repr(float(value))
-    if isinstance(value, datetime.datetime):
-        return f"TIMESTAMP '{_utc(value).isoformat(sep=' ')}'"
-    if isinstance(value, datetime.date):
-        return f"DATE '{value.isoformat()}'"
-    if value is None:
-        raise ParseError("None is no literal: write is_null() or is_not_null()")
-    # A scalar of numpy. A datetime64 is none of these: its item() is a bare number for some units.
-    if getattr(getattr(value, "dtype", None), "kind", None) in ("b", "i", "u", "f") and value.shape == ():
-        return _literal(value.item())
-    raise ParseError(f"a literal is a bool, int, float, str, date or datetime, not {type(value).__name__}")
-
-
-def _utc(value: datetime.datetime) -> datetime.datetime:
-    """Give the time in UTC without its zone; naive times are UTC already."""
-    # A zone that gives no offset leaves the time naive.
-    aware = value.utcoffset() is not None
-    return (value.astimezone(datetime.UTC) if aware else value).replace(tzinfo=None)

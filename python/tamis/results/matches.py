@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from tamis import _native
-from tamis.by_event import ByEvent
+from tamis.results.event_results import EventResults
 
 Id: TypeAlias = str | int
 
 
-class Matches(ByEvent[Id]):
-    """One list of ids per event, made when it is asked for.
+class Matches(EventResults[Id]):
+    """One list of ids per event; a list is made when it is accessed.
 
-    Behind it lie two arrays that Arrow and numpy read without a copy: event ``i`` matched
+    It is backed by two arrays that Arrow and numpy read without a copy: event ``i`` matched
     ``ids[offsets[i]:offsets[i + 1]]``.
 
     >>> from tamis import Index

@@ -1,4 +1,4 @@
-"""What many events have found: a list for each, and the arrays behind them."""
+"""The results of many events: one list per event, backed by arrays."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-class _Rows(Protocol[Item]):
-    """What the core gives."""
+class _NativeResults(Protocol[Item]):
+    """Results of the core."""
 
     def __len__(self) -> int: ...
     def row(self, row: int) -> list[Item]: ...
@@ -23,13 +23,13 @@ class _Rows(Protocol[Item]):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
-class ByEvent(Sequence[list[Item]], Generic[Item]):
-    """One list per event, made when it is asked for."""
+class EventResults(Sequence[list[Item]], Generic[Item]):
+    """A sequence with one list per event; a list is made when it is accessed."""
 
     __slots__ = ("_native",)
 
-    def __init__(self, native: _Rows[Item]) -> None:
-        """Wrap what the core has found."""
+    def __init__(self, native: _NativeResults[Item]) -> None:
+        """Wrap the results of the core."""
         self._native = native
 
     def __len__(self) -> int:
@@ -41,31 +41,31 @@ class ByEvent(Sequence[list[Item]], Generic[Item]):
     @overload
     def __getitem__(self, event: slice) -> list[list[Item]]: ...
     def __getitem__(self, event: int | slice) -> list[Item] | list[list[Item]]:
-        """Give what one event has found, or several."""
+        """Give the list of one event, or the lists of a slice."""
         if isinstance(event, slice):
             return [self._native.row(i) for i in range(*event.indices(len(self)))]
         return self._native.row(event)
 
     def __eq__(self, other: object) -> bool:
         """Compare event by event with any sequence of lists."""
-        if isinstance(other, ByEvent | list | tuple):
+        if isinstance(other, EventResults | list | tuple):
             return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
         return NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # it compares equal to lists, which have no hash
 
     def __repr__(self) -> str:
-        """Say how much there is."""
+        """Give the number of events and of matches."""
         return f"{type(self).__name__}({len(self)} events, {len(self.ids)} matches)"
 
     @property
     def offsets(self) -> _native.NativeArray:
-        """Where each event's ids begin, and the end: int64, one more than events."""
+        """The start of each event's ids, and the end of the last: int64, one more than events."""
         return self._native.offsets_array()
 
     @property
     def ids(self) -> _native.NativeArray:
-        """All ids, event by event: int64, or strings if some id is a string."""
+        """The ids of all events, concatenated: int64, or strings if an id of the index is a string."""
         return self._native.ids_array()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:

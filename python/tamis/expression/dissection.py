@@ -1,4 +1,4 @@
-"""What many expressions are made of, as tables."""
+"""The predicates of many expressions, as tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tamis import _native
-from tamis.expression import Expression
-from tamis.limits import DEFAULT, Limits
+from tamis.expression.expression import Expression
+from tamis.expression.limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     import pyarrow
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dissection:
-    """Expressions taken apart.
+    """The predicates of many expressions.
 
     Attributes:
-        expressions: A row for each expression: ``error``, null if it is one; ``predicates``, how many it has;
-            ``depth``, its levels, a predicate alone being one; ``conjunctions``, to how many it expands if
-            none is merged with another, infinity if they are too many for a float.
+        expressions: A row for each expression: ``error``, null if it is valid; ``predicates``, their number;
+            ``depth`` and ``conjunctions``, as `Expression.depth` and `Expression.conjunctions` count them.
         predicates: A row for each predicate, from left to right: ``row``, the expression's number from 0, and
             the attributes of `Predicate`; ``values`` are literals in the language.
     """
@@ -31,7 +30,7 @@ class Dissection:
 
 
 def dissect(expressions: Any, limits: Limits | None = None) -> Dissection:
-    """Take many expressions apart at once; one by one `Expression.predicates` does it.
+    """List the predicates of many expressions at once; `Expression.predicates` does it for one.
 
     Args:
         expressions: Texts, or Expressions, or a column of Arrow data. A null, and what is no expression, has
@@ -47,8 +46,8 @@ def dissect(expressions: Any, limits: Limits | None = None) -> Dissection:
     import pyarrow
 
     table = pyarrow.table({"expression": _column(expressions)})
-    whole, parts = _native.dissect(table, (limits or DEFAULT).as_tuple())
-    return Dissection(_table(whole), _table(parts))
+    expression_rows, predicate_rows = _native.dissect(table, (limits or DEFAULT).as_tuple())
+    return Dissection(_table(expression_rows), _table(predicate_rows))
 
 
 def _table(batch: _native.NativeBatch) -> pyarrow.Table:

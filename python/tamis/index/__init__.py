@@ -1,0 +1,17 @@
+"""The index: rules in, ids of matching rules out.
+
+| module | what it has |
+| --- | --- |
+| `rules` | adding, replacing and removing rules, access by id |
+| `matching` | matching one event or many |
+| `ranking` | the best matches of one event or many |
+| `explaining` | near misses, explanations, plans |
+| `inspection` | settings, statistics, checks |
+| `index` | the class `Index`, which is all of these, and its files |
+| `engines` | the engines there are |
+"""
+
+from tamis.index.engines import EngineInfo, engines
+from tamis.index.index import Index
+
+__all__ = ["EngineInfo", "Index", "engines"]

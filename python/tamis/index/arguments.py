@@ -1,0 +1,60 @@
+"""Checks and conversions of arguments that several methods of `Index` share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from tamis.expression import Expression
+
+Weights: TypeAlias = Mapping[str, float]
+
+
+def source(expression: str | Expression) -> Any:
+    """Give an expression as the core takes it; the core refuses other types by name."""
+    return expression._native if isinstance(expression, Expression) else expression
+
+
+def is_arrow(data: object) -> bool:
+    """Tell whether an object exports Arrow data through the PyCapsule protocol."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def thread_count(threads: int | None) -> int | None:
+    """Check a number of threads.
+
+    Raises:
+        ValueError: It is less than 1.
+    """
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is {threads}, must be at least 1")
+    return threads
+
+
+def match_count(k: int) -> int:
+    """Check a number of matches.
+
+    Raises:
+        ValueError: It is negative.
+    """
+    if k < 0:
+        raise ValueError(f"k is {k}, must not be negative")
+    return k
+
+
+def event_weights(
+    weights: Weights | Iterable[Weights | None] | None,
+) -> dict[str, float] | list[dict[str, float]]:
+    """Give weights as the core takes them: a dict for all events, or a list with one per event.
+
+    Raises:
+        TypeError: An element is neither a mapping nor None.
+    """
+    if weights is None or isinstance(weights, Mapping):
+        return dict(weights or {})
+    each = []
+    for row, given in enumerate(weights):
+        if not (given is None or isinstance(given, Mapping)):
+            raise TypeError(f"row {row}: weights are a mapping or None, not {given!r}")
+        each.append(dict(given or {}))
+    return each

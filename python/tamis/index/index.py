@@ -1,0 +1,123 @@
+"""The index, assembled from its aspects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from tamis import _native
+from tamis.expression import DEFAULT, Limits, Missing
+from tamis.index.arguments import is_arrow
+from tamis.index.explaining import Explaining
+from tamis.index.inspection import Inspection
+from tamis.index.matching import Matching
+from tamis.index.ranking import Ranking
+
+
+class Index(Matching, Ranking, Explaining, Inspection):
+    """A collection of rules, each a Boolean expression under an id, that finds the rules an event satisfies.
+
+    Safe to use from many threads, also while other threads add and remove.
+
+    Args:
+        engine: An engine's name (see `tamis.engines`), or ``"auto"``.
+        missing: What a predicate on a missing attribute is: ``"unknown"`` as in SQL, or ``"false"``
+            (closed world), which makes its negation true.
+        options: The engine's options.
+        limits: What expressions are accepted.
+
+    >>> index = Index()
+    >>> index.add("ad-17", "age between 18 and 35 and country in ('US', 'DE')")
+    >>> index.match({"age": 24, "country": "US"})
+    ['ad-17']
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        engine: str = "auto",
+        missing: Missing = "unknown",
+        options: Mapping[str, bool | int | float | str] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        """Make an empty index."""
+        limits = limits or DEFAULT
+        self._native = _native.NativeIndex(engine, missing, dict(options or {}), limits.as_tuple())
+
+    @classmethod
+    def _wrap(cls, native: _native.NativeIndex) -> Index:
+        index = cls.__new__(cls)
+        index._native = native
+        return index
+
+    def observe(self, events: Any) -> None:
+        """Count past events, so that the engine can choose access predicates by how rarely they hold.
+
+        Matches stay the same, only their time changes. Attributes that no rule refers to are not counted, so
+        observe after adding a first batch of rules. An engine without such choices ignores the events.
+
+        Args:
+            events: Mappings, as `match_many` takes, or Arrow data, as `match_arrow` does.
+
+        Raises:
+            EventError: An event has an invalid value; then none of them is counted.
+
+        >>> from tamis import Index
+        >>> index = Index()
+        >>> index.add(1, "country = 'US' and age > 99")
+        >>> index.observe([{"country": "US", "age": 31}, {"country": "US", "age": 47}])
+        >>> index.match({"country": "US", "age": 100})
+        [1]
+        """
+        if is_arrow(events):
+            self._native.observe_arrow(events)
+        else:
+            self._native.observe(events if isinstance(events, list) else list(events))
+
+    def compact(self) -> None:
+        """Merge all segments into one, the form that matches fastest, and return when that is done.
+
+        The engine ``compiled`` stores rules in several segments and merges them in the background. This makes
+        one of them now, with the events observed so far. Other threads can match and update meanwhile. Other
+        engines have no segments: nothing happens.
+
+        >>> from tamis import Index
+        >>> index = Index(engine="compiled")
+        >>> index.add_many({n: f"a = {n}" for n in range(1000)})
+        >>> index.remove(7)
+        >>> index.compact()
+        >>> index.stats()["segments"], index.stats()["dead"]
+        (1, 0)
+        """
+        self._native.compact()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a file; a crash leaves either the old file or the new one."""
+        self._native.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Index:
+        """Read an index from a file.
+
+        The file of a ``compiled`` index is mapped, not read: it opens in milliseconds, and processes that
+        open the same file share its memory. It may be replaced, also by `save`, but must not be written to in
+        place.
+
+        Raises:
+            FileError: The file cannot be read, is damaged, or is no index.
+        """
+        return cls._wrap(_native.NativeIndex.load(os.fspath(path)))
+
+    @classmethod
+    def _from_bytes(cls, data: bytes) -> Index:
+        return cls._wrap(_native.NativeIndex.from_bytes(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the bytes of a file."""
+        return type(self)._from_bytes, (self._native.to_bytes(),)
+
+    def __repr__(self) -> str:
+        """Give the number of rules and the engine."""
+        return f"Index({len(self)} expressions, engine={self.engine!r})"
