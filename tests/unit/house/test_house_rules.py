@@ -33,10 +33,23 @@ def test_every_native_symbol_is_used() -> None:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Attribute)
     }
-    methods = {
-        name for kind in NATIVE_CLASSES for name in vars(kind) if not name.startswith("_") and name != "depth"
-    }
+    methods = {name for kind in NATIVE_CLASSES for name in vars(kind) if not name.startswith("_")}
     assert set(NATIVE) | methods <= used, sorted((set(NATIVE) | methods) - used)
+
+
+# The packages that wrap the native module; all others use what these export.
+WRAPPERS = ("expression", "index", "results")
+
+
+def test_only_the_wrappers_touch_the_native_module() -> None:
+    def touches(path: Path) -> bool:
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        names |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+        return "_native" in names
+
+    touching = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py") if touches(path)}
+    assert touching == set(WRAPPERS)
 
 
 def test_native_names_stay_private() -> None:
@@ -67,7 +80,7 @@ def test_native_classes_are_frozen(kind: type) -> None:
 
 
 def test_native_classes_say_that_they_are_frozen() -> None:
-    sources = (PACKAGE.parents[1] / "crates" / "tamis-python" / "src").glob("*.rs")
+    sources = (PACKAGE.parents[1] / "crates" / "tamis-python" / "src").rglob("*.rs")
     declared = [line for path in sources for line in path.read_text().splitlines() if "#[pyclass" in line]
     assert len(declared) == len(NATIVE_CLASSES)
     assert [line for line in declared if "frozen" not in line] == []

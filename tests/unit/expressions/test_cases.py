@@ -13,7 +13,7 @@ import pytest
 import tamis
 from tamis import Index, parse
 
-TESTDATA = Path(__file__).resolve().parents[2] / "testdata"
+TESTDATA = Path(__file__).resolve().parents[3] / "testdata"
 LANGUAGE = {"canonical", "parse_errors", "never_always"}
 ENGINES = [engine.name for engine in tamis.engines()]
 TRUTHS = {"TRUE": True, "FALSE": False, "UNKNOWN": None}
