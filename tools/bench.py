@@ -1,7 +1,7 @@
 """Runs the benchmarks: `python3 dev.py bench`, or `make bench`.
 
-Every workload in `benchmarks/` is drawn and answered by the Rust runner (`crates/tamis-bench`), which
-compares every engine with a yardstick; small cases are then run from Python as well. Nothing is printed about
+The Rust runner (`crates/tamis-bench`) generates every workload in `benchmarks/` and compares every engine
+with a yardstick; small cases are then run from Python as well. Nothing is printed about
 a workload until every answer on it was right. A wrong answer is all that is printed, and the exit code is 1.
 """
 
@@ -41,9 +41,9 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
         help=f"the pipeline on Spark beside native matching, {spark.FULL:,} subscriptions and as many events "
         f"({spark.QUICK:,} with --quick); takes --subscriptions, --output and:",
     )
-    parser.add_argument("--events", metavar="N", type=int, help="with --spark: so many events")
+    parser.add_argument("--events", metavar="N", type=int, help="with --spark: number of events")
     parser.add_argument(
-        "--keep", metavar="FOLDER", type=Path, help="with --spark: for what is drawn, to be used again"
+        "--keep", metavar="FOLDER", type=Path, help="with --spark: keeps the generated tables for another run"
     )
     parser.add_argument("--output", metavar="FILE", type=Path, help=f"default: {record.shown(record.LATEST)}")
     parser.add_argument("--runner", metavar="FILE", type=Path, help="a runner that cargo has built already")

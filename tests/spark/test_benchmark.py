@@ -9,13 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import bench
-from benchmarking import spark_ways
+from benchmarking import spark_methods
 
 
 def test_a_small_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(spark_ways, "_MOST_PASSES", 1)
+    monkeypatch.setattr(spark_methods, "_MOST_PASSES", 1)
     kept, output = tmp_path / "kept", tmp_path / "run.json"
     size = ["--subscriptions", "3000", "--events", "200"]
     assert bench.main(["--spark", *size, "--keep", str(kept), "--output", str(output)]) == 0

@@ -1,4 +1,4 @@
-"""How much memory Python workers of Spark have had, as Linux tells."""
+"""The peak memory of Spark's Python workers, from /proc."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ PROC = Path("/proc")
 
 
 def peak_of_workers() -> int | None:
-    """The most bytes that a worker below this process has had in memory; None where nobody tells."""
+    """The largest peak, in bytes, of a worker below this process; None where there is no /proc."""
     return max((peak for process in descendants(os.getpid()) if (peak := _peak(process))), default=None)
 
 
 def descendants(pid: int) -> Iterator[Path]:
-    """Go through the folders of all processes below one."""
+    """The folders in /proc of all descendants of a process."""
     children: dict[int, list[Path]] = {}
     for process in PROC.glob("[0-9]*"):
-        # Behind the name, which may hold anything, stand the state and the parent.
+        # The name may contain anything; the state and the parent follow its closing parenthesis.
         fields = _read(process / "stat").rpartition(")")[2].split()
         if fields:
             children.setdefault(int(fields[1]), []).append(process)

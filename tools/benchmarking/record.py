@@ -1,4 +1,4 @@
-"""What is known about a run, and how it is kept."""
+"""The measurements of a run, and the files they are stored in."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Competitor:
 
     @property
     def one(self) -> float | None:
-        """Microseconds an event, each in a call of its own."""
+        """Microseconds per event, each in a call of its own."""
         return self.single["microseconds_per_event"] if self.single else None
 
     @property
     def many(self) -> float | None:
-        """Microseconds an event, all in one call."""
+        """Microseconds per event, all in one call."""
         return self.batch["microseconds_per_event"] if self.batch else None
 
     @property
@@ -50,8 +50,8 @@ class Competitor:
 
 
 @dataclass
-class Way:
-    """One way to call tamis from Python."""
+class PythonCall:
+    """A call of tamis from Python and its time."""
 
     name: str
     threads: int
@@ -60,10 +60,10 @@ class Way:
 
 @dataclass
 class FromPython:
-    """tamis from Python, with the engine that was quickest on the case."""
+    """tamis from Python, with the engine that was fastest on the case."""
 
     engine: str
-    ways: list[Way]
+    ways: list[PythonCall]
 
 
 @dataclass
@@ -93,19 +93,19 @@ class Case:
 
     @property
     def yardstick(self) -> Competitor:
-        """What ratios refer to: it comes first."""
+        """The competitor that ratios refer to: the first one with a time."""
         return next(competitor for competitor in self.competitors if competitor.micros is not None)
 
     @property
     def fastest(self) -> Competitor:
-        """The quickest of all."""
+        """The competitor with the shortest time."""
         timed = [competitor for competitor in self.competitors if competitor.micros is not None]
         return min(timed, key=lambda competitor: competitor.micros or 0.0)
 
 
 @dataclass
 class Run:
-    """What one call measured. A run is complete if nobody was left out by an option."""
+    """What one call measured. A run is complete if no option excluded a competitor."""
 
     machine: str
     is_complete: bool
@@ -113,7 +113,7 @@ class Run:
 
 
 def machine() -> str:
-    """The processor and how many cores of it there are."""
+    """The processor, its number of cores, and the version of Python."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
@@ -127,7 +127,7 @@ def case_from(fields: dict[str, Any]) -> Case:
     competitors = [Competitor(**competitor) for competitor in fields["competitors"]]
     from_python = fields.get("from_python")
     if from_python:
-        from_python = FromPython(from_python["engine"], [Way(**way) for way in from_python["ways"]])
+        from_python = FromPython(from_python["engine"], [PythonCall(**call) for call in from_python["ways"]])
     return Case(**{**fields, "competitors": competitors, "from_python": from_python})
 
 

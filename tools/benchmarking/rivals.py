@@ -1,4 +1,4 @@
-"""How fast Python alone is, and tamis from Python, on a case that the runner has written to a folder."""
+"""How fast Python alone is, and tamis from Python, on a case that the runner has files to a folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 import tamis
-from benchmarking.record import Case, Competitor, FromPython, Way
+from benchmarking.record import Case, Competitor, FromPython, PythonCall
 from benchmarking.runner import WrongAnswer
 
 EVAL = "Python eval"
@@ -28,7 +28,7 @@ MOST_COLUMNS = 2_000
 
 
 @dataclass(frozen=True)
-class Patience:
+class TimeBudget:
     """Seconds for all answers of a slow competitor, for one pass, and for all passes."""
 
     checking: float
@@ -36,13 +36,13 @@ class Patience:
     timing: float
 
 
-THOROUGH = Patience(checking=10.0, a_pass=0.3, timing=1.0)
-QUICK = Patience(checking=1.0, a_pass=0.02, timing=0.05)
+THOROUGH = TimeBudget(checking=10.0, a_pass=0.3, timing=1.0)
+QUICK = TimeBudget(checking=1.0, a_pass=0.02, timing=0.05)
 
 
 @dataclass(frozen=True)
-class Written:
-    """A case as the runner wrote it."""
+class CaseFiles:
+    """The files of a case, as the runner writes them."""
 
     name: str
     subscriptions: list[str]
@@ -52,14 +52,14 @@ class Written:
     expected: list[list[int]]
 
 
-def read(name: str, folder: Path) -> Written:
+def read(name: str, folder: Path) -> CaseFiles:
     def second(file: str) -> list[str]:
         lines = (folder / file).read_text(encoding="utf-8").splitlines()
         return [line.split("\t", 1)[1] for line in lines]
 
     lines = (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()
     expected = [line.split("\t")[2] for line in second("expected.tsv")]
-    return Written(
+    return CaseFiles(
         name=name,
         subscriptions=second("subscriptions.tsv"),
         python=second("python.tsv"),
@@ -71,15 +71,15 @@ def read(name: str, folder: Path) -> Written:
 
 def compete(case: Case, folder: Path, is_quick: bool) -> None:
     """Add to a case what is measured from Python."""
-    written = read(case.name, folder)
-    patience = QUICK if is_quick else THOROUGH
+    files = read(case.name, folder)
+    budget = QUICK if is_quick else THOROUGH
     print(f"{case.name}: {EVAL}", file=sys.stderr)
-    evaluated = evaluate(written, patience)
+    evaluated = evaluate(files, budget)
     engines = {engine.name for engine in tamis.engines()}
     ours = [c for c in case.competitors if c.name in engines and c.micros is not None]
-    quickest = min(ours, key=lambda competitor: competitor.micros or 0.0)
-    print(f"{case.name}: {quickest.name} from Python", file=sys.stderr)
-    case.from_python = FromPython(quickest.name, call_all_ways(written, quickest.name, patience))
+    fastest = min(ours, key=lambda competitor: competitor.micros or 0.0)
+    print(f"{case.name}: {fastest.name} from Python", file=sys.stderr)
+    case.from_python = FromPython(fastest.name, time_calls(files, fastest.name, budget))
     case.competitors.append(evaluated)
 
 
@@ -88,26 +88,26 @@ def compete(case: Case, folder: Path, is_quick: bool) -> None:
 
 @functools.cache
 def _regex(pattern: str) -> Callable[[str], re.Match[str] | None]:
-    """A compiled search; as quick as a rule that holds its own, but for one look-up."""
+    """A compiled search. The cache costs each rule one look-up."""
     return re.compile(pattern).search
 
 
-def evaluate(written: Written, patience: Patience) -> Competitor:
+def evaluate(files: CaseFiles, budget: TimeBudget) -> Competitor:
     """Every rule compiled once, every event a dict, `eval` for each pair."""
     started = time.perf_counter()
-    rules = [compile(text, "rule", "eval") for text in written.python]
+    rules = [compile(text, "rule", "eval") for text in files.python]
     build = time.perf_counter() - started
-    # Compiles the regular expressions too, which belongs to the first event otherwise.
-    matching(rules, written.events[0])
+    # The first event compiles the regular expressions: not part of the time per event.
+    matching(rules, files.events[0])
     started = time.perf_counter()
-    matching(rules, written.events[0])
+    matching(rules, files.events[0])
     cost = max(time.perf_counter() - started, 1e-9)
 
-    checked = share(patience.checking, cost, len(written.events))
+    checked = share(budget.checking, cost, len(files.events))
     for n in range(checked):
-        check(written, EVAL, n, matching(rules, written.events[n]))
-    events = written.events[: share(patience.a_pass, cost, checked)]
-    micros, passes = median(lambda: [matching(rules, event) for event in events], len(events), patience)
+        check(files, EVAL, n, matching(rules, files.events[n]))
+    events = files.events[: share(budget.a_pass, cost, checked)]
+    micros, passes = median(lambda: [matching(rules, event) for event in events], len(events), budget)
     single = {"microseconds_per_event": micros, "events": len(events), "passes": passes}
     return Competitor(EVAL, build_seconds=build, events_checked=checked, single=single)
 
@@ -120,36 +120,36 @@ def matching(rules: Sequence[CodeType], event: dict[str, Any]) -> list[int]:
 # --- tamis from Python ------------------------------------------------------------------------------
 
 
-def call_all_ways(written: Written, engine: str, patience: Patience) -> list[Way]:
+def time_calls(files: CaseFiles, engine: str, budget: TimeBudget) -> list[PythonCall]:
     """Single calls, dicts, JSON lines and Arrow; on one thread and on all."""
     index = tamis.Index(engine=engine)
     with warnings.catch_warnings():
-        # Drawn rules may contradict themselves, as people's do.
+        # Some generated rules are contradictions.
         warnings.simplefilter("ignore", tamis.NeverMatchesWarning)
-        index.add_many(range(len(written.subscriptions)), written.subscriptions)
-    events, table = written.events, as_table(written.events)
-    text = "\n".join(written.lines).encode()
+        index.add_many(range(len(files.subscriptions)), files.subscriptions)
+    events, table = files.events, as_table(files.events)
+    text = "\n".join(files.lines).encode()
 
     def one_by_one() -> list[list[Any]]:
         return [index.match(event) for event in events]
 
-    ways: list[tuple[str, int, Callable[[], Any]]] = [("match(dict)", 1, one_by_one)]
+    calls: list[tuple[str, int, Callable[[], Any]]] = [("match(dict)", 1, one_by_one)]
     cores = os.cpu_count() or 1
     for threads in [1, cores] if cores > 1 else [1]:
         with_threads = functools.partial(functools.partial, threads=threads)
-        ways.append(("match_many(dicts)", threads, with_threads(index.match_many, events)))
-        ways.append(("match_json_many(text)", threads, with_threads(index.match_json_many, text)))
+        calls.append(("match_many(dicts)", threads, with_threads(index.match_many, events)))
+        calls.append(("match_json_many(text)", threads, with_threads(index.match_json_many, text)))
         if table is not None:
-            ways.append(("match_arrow(table)", threads, with_threads(index.match_arrow, table)))
-    for name, _, call in ways:
+            calls.append(("match_arrow(table)", threads, with_threads(index.match_arrow, table)))
+    for name, _, call in calls:
         for n, numbers in enumerate(by_event(call(), len(events))):
-            check(written, f"{engine}, {name}", n, numbers)
-    timed = [(name, threads, median(call, len(events), patience)[0]) for name, threads, call in ways]
-    return [Way(name, threads, micros) for name, threads, micros in timed]
+            check(files, f"{engine}, {name}", n, numbers)
+    timed = [(name, threads, median(call, len(events), budget)[0]) for name, threads, call in calls]
+    return [PythonCall(name, threads, micros) for name, threads, micros in timed]
 
 
 def as_table(events: list[dict[str, Any]]) -> pa.Table | None:
-    """The events as columns; None if there are more attributes than anybody would keep columns for."""
+    """The events as columns; None if there are more than MOST_COLUMNS attributes."""
     names = dict.fromkeys(name for event in events for name in event)
     if len(names) > MOST_COLUMNS:
         return None
@@ -157,7 +157,7 @@ def as_table(events: list[dict[str, Any]]) -> pa.Table | None:
 
 
 def by_event(found: Any, events: int) -> list[list[int]]:
-    """The matches of each event in ascending order, from any of the forms they come in."""
+    """The matches of each event in ascending order, from a table or from lists."""
     if isinstance(found, pa.Table):
         numbers: list[list[int]] = [[] for _ in range(events)]
         for event, number in zip(found["event"].to_pylist(), found["id"].to_pylist(), strict=True):
@@ -169,26 +169,26 @@ def by_event(found: Any, events: int) -> list[list[int]]:
 # --- answers and times ------------------------------------------------------------------------------
 
 
-def check(written: Written, who: str, event: int, found: list[int]) -> None:
-    expected = written.expected[event]
+def check(files: CaseFiles, competitor: str, event: int, found: list[int]) -> None:
+    expected = files.expected[event]
     if found != expected:
         missing, surplus = sorted({*expected} - {*found}), sorted({*found} - {*expected})
         raise WrongAnswer(
-            f"{written.name}: {who} is wrong about event {event}: {written.lines[event]}\n"
+            f"{files.name}: {competitor} is wrong about event {event}: {files.lines[event]}\n"
             f"  not found: {missing[:20]}\n  found, but not right: {surplus[:20]}"
         )
 
 
 def share(seconds: float, cost: float, events: int) -> int:
-    """How many events fit into a time; ten at least, as in the runner, if there are as many."""
+    """The number of events that fit into a time, at least ten if there are as many, as in the runner."""
     return min(events, max(10, int(seconds / cost)))
 
 
-def median(call: Callable[[], object], events: int, patience: Patience) -> tuple[float, int]:
-    """Microseconds an event in the middle of all passes, and how many there were."""
+def median(call: Callable[[], object], events: int, budget: TimeBudget) -> tuple[float, int]:
+    """Microseconds per event, as the median of all passes, and the number of passes."""
     passes: list[float] = []
     begun = time.perf_counter()
-    while len(passes) < 3 or time.perf_counter() - begun < patience.timing:
+    while len(passes) < 3 or time.perf_counter() - begun < budget.timing:
         started = time.perf_counter()
         call()
         passes.append((time.perf_counter() - started) * 1e6 / events)

@@ -1,7 +1,6 @@
 """The pipeline on Spark beside native matching: the same index, the same events, the same machine.
 
-Each way answers all events and is timed while it does. What it found must be what all others found; only then
-is anything printed.
+Each method matches all events and is timed. Nothing is printed unless all methods found the same matches.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import tamis
 from benchmarking import record, tables
 from benchmarking.memory import peak_of_workers
 from benchmarking.runner import WrongAnswer
-from benchmarking.spark_ways import Events, Pass, Way, compare, ways
+from benchmarking.spark_methods import Events, Method, Pass, compare, methods
 from tamis.cli.exits import CommandError
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ HEADINGS = ("", "cores", "events", "seconds", "events/s", "events/s per core", "
 
 @dataclass(frozen=True)
 class Figures:
-    """What one way took for its events, in the pass in the middle."""
+    """The time of one method for its events: the median of its passes."""
 
     name: str
     question: str
@@ -84,12 +83,12 @@ class SparkRun:
 
 
 def main(subscriptions: int, events: int, keep: Path | None = None, output: Path | None = None) -> int:
-    """Measure, print a table in Markdown, write the result; give 1 if two ways disagree, 2 without Java.
+    """Measure, print a table in Markdown, write the result; give 1 if two methods disagree, 2 without Java.
 
     Args:
-        subscriptions: How many.
-        events: How many.
-        keep: A folder for what is drawn and built, to be used again; by default a temporary one.
+        subscriptions: Number of subscriptions.
+        events: Number of events.
+        keep: A folder for generated tables and the index, to be used again; by default a temporary one.
         output: The file of the result.
     """
     output = output or (RESULT if subscriptions == events == FULL else OTHER_RESULT)
@@ -110,10 +109,10 @@ def main(subscriptions: int, events: int, keep: Path | None = None, output: Path
 
 
 def measure(folder: Path, subscriptions: int, events: int) -> SparkRun:
-    """Draw what the folder has not got yet, build, and match in every way.
+    """Generate tables that the folder lacks, build, and match by every method.
 
     Raises:
-        WrongAnswer: Two ways found different matches.
+        WrongAnswer: Two methods found different matches.
     """
     from tamis.cli.pipeline.session import session
     from tamis.spark import generate_events, generate_subscriptions, match_files
@@ -125,9 +124,9 @@ def measure(folder: Path, subscriptions: int, events: int) -> SparkRun:
 
         def drawn(what: str, draw: Callable[..., DataFrame], rows: int) -> Path:
             place = folder / f"{what}-{rows}"
-            # It may lie there from another run: what is drawn depends on the number of rows alone.
+            # A table of an earlier run can be used: its content depends on the number of rows alone.
             if not (place / "_SUCCESS").exists():
-                _say(f"drawing {rows:,} {what}")
+                _say(f"generating {rows:,} {what}")
                 table = draw(spark, paper(PRESET), rows, seed=SEED, partitions=partitions)
                 table.write.mode("overwrite").parquet(str(place))
             return place
@@ -142,10 +141,10 @@ def measure(folder: Path, subscriptions: int, events: int) -> SparkRun:
         index = tamis.Index.load(shard)
         _say("warming workers")
         match_files(spark, few.folder, ref).count()
-        found: list[tuple[Way, list[Pass]]] = []
-        for way in ways(spark, ref, index, every, few):
-            _say(way.name)
-            found.append((way, way.passes()))
+        found: list[tuple[Method, list[Pass]]] = []
+        for method in methods(spark, ref, index, every, few):
+            _say(method.name)
+            found.append((method, method.passes()))
         compare(found)
         return SparkRun(
             machine=record.machine(),
@@ -157,17 +156,17 @@ def measure(folder: Path, subscriptions: int, events: int) -> SparkRun:
             build_seconds=build_seconds,
             index_bytes=shard.stat().st_size,
             build_worker_peak_bytes=peak,
-            figures=[figures_of(way, passes) for way, passes in found],
+            figures=[figures_of(method, passes) for method, passes in found],
         )
 
 
-def figures_of(way: Way, passes: list[Pass]) -> Figures:
-    """The figures of a way, of which all passes found the same."""
+def figures_of(method: Method, passes: list[Pass]) -> Figures:
+    """The figures of a method whose passes all found the same."""
     return Figures(
-        name=way.name,
-        question=way.question,
-        cores=way.cores,
-        events=way.events.rows,
+        name=method.name,
+        question=method.question,
+        cores=method.cores,
+        events=method.events.rows,
         matches=passes[0].matches,
         passes=len(passes),
         seconds=statistics.median(each.seconds for each in passes),

@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 use tamis_bench::workload::abe::Abe;
-use tamis_bench::workload::{self, Answer, Event, Workload};
+use tamis_bench::workload::{self, Answer, TypedEvent, Workload};
 use tamis_core::engine::registry::{OptionValue, Options};
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};
@@ -133,7 +133,7 @@ fn main() {
 struct Measure<'m> {
     table: &'m str,
     workload: &'m Abe,
-    events: &'m [Event],
+    events: &'m [TypedEvent],
     answers: Vec<Answer>,
     /// Microseconds per event of the tight scan.
     scan_micros: f64,

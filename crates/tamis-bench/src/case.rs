@@ -2,7 +2,7 @@
 
 use crate::definition::{CaseDefinition, Generator, Totals};
 use crate::dialect::python;
-use crate::generate::{self, Drawn, Event, Value, ads, detection, equalities, ranges, wide};
+use crate::generate::{self, Event, GeneratedWorkload, Value, ads, detection, equalities, ranges, wide};
 use crate::random::Random;
 use crate::workload::abe::Abe;
 use crate::workload::conj::Conj;
@@ -14,9 +14,9 @@ use tamis_core::event::{JsonReader, Rows};
 use tamis_core::expr::{Limits, parse};
 use tamis_core::index::{Id, IdColumn, Index, Settings, Source};
 
-/// Everything competitors get, except the answers they are held to.
+/// The input of all competitors, without the right answers.
 pub struct Case {
-    /// Expressions; their place is their number.
+    /// Expressions; a subscription's number is its position.
     pub subscriptions: Vec<String>,
     /// Events.
     pub events: Vec<Event>,
@@ -28,7 +28,7 @@ pub struct Case {
 pub type Answers = Vec<Vec<u32>>;
 
 impl Case {
-    /// Draws a case; `definition` says how many.
+    /// Generates a case of the size that `definition` states.
     pub fn draw(generator: &Generator, definition: &CaseDefinition) -> Case {
         let (subscriptions, events) = (definition.subscriptions, definition.events);
         let mut random = Random::seeded(definition.seed);
@@ -49,13 +49,13 @@ impl Case {
             Generator::Ranges(parameters) => ranges::draw(parameters, subscriptions, events, &mut random),
             Generator::Wide(parameters) => wide::draw(parameters, subscriptions, events, &mut random),
         };
-        let Drawn { subscriptions, events } = drawn;
+        let GeneratedWorkload { subscriptions, events } = drawn;
         Case { subscriptions, events, tight: None }
     }
 
-    /// A typed workload always draws the same events; the case takes the first ones.
+    /// A typed workload always generates the same events; the case takes the first ones.
     fn typed(workload: Box<dyn Workload + Sync>, events: usize) -> Case {
-        let named = |event: &workload::Event| -> Event {
+        let named = |event: &workload::TypedEvent| -> Event {
             event.iter().map(|(n, value)| (format!("a{n}"), Value::Int((*value).into()))).collect()
         };
         Case {
@@ -65,7 +65,7 @@ impl Case {
         }
     }
 
-    /// The right answers: from the typed workload, which shares nothing with the library, or from `scan`.
+    /// The right answers: from the typed workload, which shares no code with the library, or from `scan`.
     pub fn answers(&self) -> Answers {
         match &self.tight {
             Some(workload) => typed_answers(&**workload, self.events.len()),
@@ -119,19 +119,19 @@ impl Case {
     }
 }
 
-/// Every core takes a part of the events: nothing is timed here.
+/// Uses all cores: nothing is timed here.
 fn typed_answers(workload: &(dyn Workload + Sync), events: usize) -> Answers {
     let events = &workload.events()[..events.min(workload.events().len())];
     let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     std::thread::scope(|scope| {
-        let part = |events: &[workload::Event]| -> Answers {
+        let part = |events: &[workload::TypedEvent]| -> Answers {
             events.iter().map(|event| workload.matching(event)).collect()
         };
         let parts: Vec<_> = events
             .chunks(events.len().div_ceil(workers).max(1))
             .map(|events| scope.spawn(move || part(events)))
             .collect();
-        parts.into_iter().flat_map(|part| part.join().expect("a part that ends")).collect()
+        parts.into_iter().flat_map(|part| part.join().expect("no panic while matching")).collect()
     })
 }
 

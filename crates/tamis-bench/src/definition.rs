@@ -1,4 +1,4 @@
-//! What a file in `benchmarks/` says: a generator, its parameters, and the cases to make with it.
+//! The content of a file in `benchmarks/`: a generator, its parameters, and the cases to generate.
 
 use crate::generate::{ads, detection, equalities, ranges, wide};
 use crate::random::Random;
@@ -12,14 +12,14 @@ pub struct Definition {
     /// The file's name without its ending.
     #[serde(skip)]
     pub name: String,
-    /// What it stands for, in a line.
+    /// One line that describes the workload.
     pub title: String,
     /// The generator's name and parameters.
     generator: toml::Table,
     /// The sizes it is run in.
     #[serde(rename = "case")]
     pub cases: Vec<CaseDefinition>,
-    /// Who does not compete.
+    /// Competitors that are not measured.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
 }
@@ -28,14 +28,14 @@ pub struct Definition {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseDefinition {
-    /// What tells it from the other cases of the same size.
+    /// Tells cases of one size apart.
     #[serde(default)]
     pub label: String,
-    /// How many subscriptions.
+    /// Number of subscriptions.
     pub subscriptions: usize,
-    /// How many events.
+    /// Number of events.
     pub events: usize,
-    /// Where chance starts. The typed workloads of [`crate::workload`] always start from the default.
+    /// Seed of the random numbers. The typed workloads of [`crate::workload`] always use the default.
     #[serde(default = "default_seed")]
     pub seed: u64,
     /// Parameters that differ from the definition's.
@@ -47,14 +47,14 @@ pub struct CaseDefinition {
     /// Small enough to be run from Python too.
     #[serde(default)]
     pub python: bool,
-    /// Drawn in the picture.
+    /// Shown in the chart.
     #[serde(default)]
     pub picture: bool,
-    /// What all events match in all, where known.
+    /// Totals over all events, where known.
     pub expected: Option<Totals>,
 }
 
-/// What all events of a case match: a fingerprint of subscriptions, events and answers.
+/// Totals over all events of a case: a fingerprint of subscriptions, events and answers.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {
@@ -64,31 +64,31 @@ pub struct Totals {
     pub sum: u64,
 }
 
-/// A competitor that stays away from a workload.
+/// A competitor that is not measured on a workload.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
     /// Its name.
     pub competitor: String,
-    /// Only from this many subscriptions on; always if not given.
+    /// Minimum number of subscriptions from which it is left out; 0: always.
     #[serde(default)]
     pub from: usize,
     /// Why.
     pub reason: String,
 }
 
-/// Who draws a workload, and with which parameters.
+/// A generator and its parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "name", rename_all = "lowercase")]
 pub enum Generator {
     /// [`crate::workload::conj`]
     Conj {
-        /// Attributes there are.
+        /// Number of attributes.
         dimensions: u64,
     },
     /// [`crate::workload::abe`]
     Abe {
-        /// Attributes there are.
+        /// Number of attributes.
         dimensions: u64,
     },
     /// [`equalities`]
@@ -103,7 +103,7 @@ pub enum Generator {
     Wide(wide::Parameters),
 }
 
-/// The most subscriptions that a loop in Python is worth waiting for.
+/// Maximum subscriptions of a case that Python runs as well: Python's `eval` is linear in them.
 const MOST_IN_PYTHON: usize = 10_000;
 
 impl CaseDefinition {
@@ -148,7 +148,7 @@ impl Definition {
         table.try_into()
     }
 
-    /// Why a competitor stays away from this size, if it does.
+    /// Why a competitor is not measured in this size, if so.
     pub fn left_out(&self, competitor: &str, subscriptions: usize) -> Option<&str> {
         let concerns = |out: &&LeftOut| out.competitor == competitor && subscriptions >= out.from;
         self.left_out.iter().find(concerns).map(|out| out.reason.as_str())

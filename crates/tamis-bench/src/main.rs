@@ -3,10 +3,10 @@
 //! `cargo run --release -p tamis-bench -- [--definitions FOLDER] [--only NAME,...] [--engines NAME,...] [--quick]
 //! [--subscriptions N] [--write FOLDER] [--expect] [--list]`
 //!
-//! `--engines` compares only these competitors and the yardstick. `--subscriptions` makes every case of that size, one
-//! per set of parameters. `--write` leaves the cases that Python runs too in a folder. `--expect` only draws the cases
+//! `--engines` measures only these competitors and the yardstick. `--subscriptions` gives every case that size, one
+//! per set of parameters. `--write` writes the cases that Python runs as well to a folder. `--expect` only generates the cases
 //! and prints their totals, for the definitions. Progress goes to standard error. A wrong answer ends the run with
-//! code 1 and is all that is printed; a wrong option ends it with code 2.
+//! exit code 1 and is all that is printed; a wrong option ends it with exit code 2.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -15,22 +15,22 @@ use std::time::Duration;
 use tamis_bench::case::{Case, totals};
 use tamis_bench::competitor::{self, TIGHT_SCAN};
 use tamis_bench::definition::{CaseDefinition, Definition};
-use tamis_bench::measure::{Patience, measure};
+use tamis_bench::measure::{TimeBudget, measure};
 use tamis_bench::report;
 
-const THOROUGH: Patience = Patience {
+const THOROUGH: TimeBudget = TimeBudget {
     checking: Duration::from_secs(8),
     pass: Duration::from_millis(300),
     timing: Duration::from_secs(1),
     passes: 3,
 };
-const QUICK: Patience = Patience {
+const QUICK: TimeBudget = TimeBudget {
     checking: Duration::from_secs(2),
     pass: Duration::from_millis(20),
     timing: Duration::from_millis(50),
     passes: 3,
 };
-/// How long a competitor that is built piece by piece may take for it.
+/// Maximum build time of a competitor that is built one subscription at a time.
 const LONGEST_BUILD: Duration = Duration::from_secs(60);
 
 struct Arguments {
@@ -57,7 +57,7 @@ fn arguments() -> Arguments {
     };
     let mut given = std::env::args().skip(1);
     while let Some(option) = given.next() {
-        let mut value = || given.next().unwrap_or_else(|| fail(&format!("{option} wants a value")));
+        let mut value = || given.next().unwrap_or_else(|| fail(&format!("{option} needs a value")));
         let names = |text: String| Some(text.split(',').map(str::to_owned).collect());
         match option.as_str() {
             "--definitions" => found.definitions = value().into(),
@@ -66,7 +66,7 @@ fn arguments() -> Arguments {
             "--quick" => found.quick = true,
             "--subscriptions" => match value().parse() {
                 Ok(number) if number > 0 => found.subscriptions = Some(number),
-                _ => fail("--subscriptions wants a number above 0"),
+                _ => fail("--subscriptions needs a number above 0"),
             },
             "--write" => found.write = Some(value().into()),
             "--expect" => found.expect = true,
@@ -113,8 +113,8 @@ fn check_names(option: &str, given: Option<&[String]>, known: &[&str]) {
     }
 }
 
-/// The cases to run: the quick ones or the others. With a size of the caller's, the first case of each label, whose
-/// totals are then unknown.
+/// The cases to run: the quick ones or the others. With `--subscriptions`, the first case of each label in that size;
+/// its totals are then unknown.
 fn cases(definition: &Definition, arguments: &Arguments) -> Vec<CaseDefinition> {
     let chosen = definition.cases.iter().filter(|case| case.quick == arguments.quick || arguments.expect);
     let Some(subscriptions) = arguments.subscriptions else { return chosen.cloned().collect() };
@@ -130,10 +130,10 @@ fn cases(definition: &Definition, arguments: &Arguments) -> Vec<CaseDefinition> 
 fn run(definition: &Definition, case: &CaseDefinition, arguments: &Arguments) -> Value {
     let title = [&definition.name, &case.label, &case.subscriptions.to_string()];
     let title = title.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ");
-    eprintln!("{title}: drawing");
+    eprintln!("{title}: generating");
     let generator = definition.generator(case).unwrap_or_else(|error| fail(&error.to_string()));
     let drawn = Case::draw(&generator, case);
-    eprintln!("{title}: answering {} events", drawn.events.len());
+    eprintln!("{title}: matching {} events for the right answers", drawn.events.len());
     let answers = drawn.answers();
     let found = totals(&answers);
     if arguments.expect {
@@ -152,10 +152,10 @@ fn run(definition: &Definition, case: &CaseDefinition, arguments: &Arguments) ->
             .write(&answers, &folder)
             .unwrap_or_else(|error| fail(&format!("{}: {error}", folder.display())));
     }
-    let patience = if arguments.quick { QUICK } else { THOROUGH };
+    let budget = if arguments.quick { QUICK } else { THOROUGH };
     let (mut figures, mut reading) = (Vec::new(), None);
     for name in competitor::names() {
-        if !is_wanted(name, &drawn, arguments) {
+        if !is_selected(name, &drawn, arguments) {
             continue;
         }
         if let Some(reason) = definition.left_out(name, case.subscriptions) {
@@ -170,7 +170,7 @@ fn run(definition: &Definition, case: &CaseDefinition, arguments: &Arguments) ->
                 continue;
             }
         };
-        match measure(&mut *built, &answers, patience) {
+        match measure(&mut *built, &answers, budget) {
             Ok(timings) => figures.push(report::competitor(name, &*built, &timings)),
             Err(wrong) => {
                 println!("{}", report::wrong(&title, name, &drawn, &wrong));
@@ -182,8 +182,8 @@ fn run(definition: &Definition, case: &CaseDefinition, arguments: &Arguments) ->
     report::case(definition, case, found, write.map(|_| written.as_str()), reading, figures)
 }
 
-/// The yardstick always competes: the tight scan where there is one, `scan` elsewhere.
-fn is_wanted(name: &str, case: &Case, arguments: &Arguments) -> bool {
+/// The yardstick is always measured: the tight scan where there is one, `scan` elsewhere.
+fn is_selected(name: &str, case: &Case, arguments: &Arguments) -> bool {
     let is_yardstick = name == if case.tight.is_some() { TIGHT_SCAN } else { "scan" };
     let is_named = arguments.engines.as_ref().is_none_or(|engines| engines.iter().any(|given| given == name));
     is_yardstick || (is_named && (name != TIGHT_SCAN || case.tight.is_some()))

@@ -1,39 +1,39 @@
-//! Answers first, times second.
+//! Correctness first, then time.
 //!
-//! A competitor is asked about a few events to learn how slow it is; if all events would take too long, it competes on
-//! the first ones only. Every answer to an event it competes on is compared with the right one, in both ways of
-//! asking, before the first pass is timed. Then passes are repeated until the time is used up, and the median counts.
+//! A few events give an estimate of the time per event; if all events would exceed the budget, only the first ones are
+//! used. Every answer to a used event is compared with the right one, from the call for one event and from the call for
+//! many, before the first pass is timed. Passes are repeated until the budget is used up; the median is reported.
 
 use crate::case::Answers;
 use crate::competitor::Competitor;
 use std::time::{Duration, Instant};
 
-/// Events that even the slowest competes on: fewer would say more about the events than about the competitor.
+/// Minimum events per measurement: with fewer, the choice of events outweighs the competitor.
 const FEWEST: usize = 10;
 
-/// How much time a measurement may take.
+/// Time limits of one measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct TimeBudget {
     /// All answers of a competitor, once.
     pub checking: Duration,
     /// One pass over the events; fewer events are timed where all would take longer.
     pub pass: Duration,
-    /// All passes of one way of asking.
+    /// All passes of one kind of call.
     pub timing: Duration,
-    /// Passes at least, unless they take five times as long as they should.
+    /// Minimum number of passes, unless they exceed five times `timing`.
     pub passes: usize,
 }
 
-/// Figures of one way of asking.
+/// Figures of one kind of call.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// Microseconds an event: the median of all passes.
+    /// Microseconds per event: the median of all passes.
     pub micros: f64,
-    /// The quickest and the slowest pass.
+    /// Microseconds per event of the fastest and of the slowest pass.
     pub spread: (f64, f64),
-    /// Events of a pass.
+    /// Events per pass.
     pub events: usize,
-    /// Passes.
+    /// Number of passes.
     pub passes: usize,
 }
 
@@ -41,14 +41,14 @@ pub struct Timing {
 pub struct Timings {
     /// Events whose answers were compared.
     pub checked: usize,
-    /// One call for each event.
+    /// One call per event.
     pub single: Timing,
     /// One call for all events, where there is such a call.
     pub batch: Option<Timing>,
 }
 
 /// A wrong answer.
-pub struct Wrong {
+pub struct WrongAnswer {
     /// The event's number.
     pub event: usize,
     /// Numbers that should have been found.
@@ -57,42 +57,42 @@ pub struct Wrong {
     pub surplus: Vec<u32>,
 }
 
-/// Times a competitor that answers rightly.
+/// Times a competitor after all its answers proved right.
 pub fn measure(
     competitor: &mut dyn Competitor,
     answers: &Answers,
-    patience: Patience,
-) -> Result<Timings, Wrong> {
+    budget: TimeBudget,
+) -> Result<Timings, WrongAnswer> {
     let cost = cost(competitor, answers.len());
     let within = |time: Duration| {
         ((time.as_secs_f64() / cost) as usize).clamp(answers.len().min(FEWEST), answers.len())
     };
-    let checked = within(patience.checking);
+    let checked = within(budget.checking);
     for (event, right) in answers.iter().enumerate().take(checked) {
         compare(event, &competitor.numbers(event), right)?;
     }
     for (event, found) in competitor.numbers_of_many(checked).unwrap_or_default().iter().enumerate() {
         compare(event, found, &answers[event])?;
     }
-    let events = within(patience.pass).min(checked);
-    let single = passes(events, patience, || {
+    let events = within(budget.pass).min(checked);
+    let single = passes(events, budget, || {
         for event in 0..events {
             std::hint::black_box(competitor.one(event));
         }
     });
     let has_batch = competitor.many(events);
     let batch = has_batch.then(|| {
-        passes(events, patience, || {
+        passes(events, budget, || {
             competitor.many(events);
         })
     });
     Ok(Timings { checked, single, batch })
 }
 
-/// Seconds an event, roughly.
+/// Estimated seconds per event.
 fn cost(competitor: &mut dyn Competitor, events: usize) -> f64 {
     let few = events.min(3);
-    // The first one pays for what is made on first use.
+    // The first call pays for lazily built parts.
     competitor.one(0);
     let started = Instant::now();
     for event in 0..few {
@@ -101,7 +101,7 @@ fn cost(competitor: &mut dyn Competitor, events: usize) -> f64 {
     (started.elapsed().as_secs_f64() / few as f64).max(1e-9)
 }
 
-fn passes(events: usize, patience: Patience, mut pass: impl FnMut()) -> Timing {
+fn passes(events: usize, budget: TimeBudget, mut pass: impl FnMut()) -> Timing {
     let mut taken: Vec<f64> = Vec::new();
     let started = Instant::now();
     loop {
@@ -109,8 +109,8 @@ fn passes(events: usize, patience: Patience, mut pass: impl FnMut()) -> Timing {
         pass();
         taken.push(begun.elapsed().as_secs_f64() * 1e6 / events as f64);
         let elapsed = started.elapsed();
-        let are_enough = taken.len() >= patience.passes || elapsed > 5 * patience.timing;
-        if are_enough && elapsed >= patience.timing {
+        let are_enough = taken.len() >= budget.passes || elapsed > 5 * budget.timing;
+        if are_enough && elapsed >= budget.timing {
             break;
         }
     }
@@ -123,12 +123,12 @@ fn passes(events: usize, patience: Patience, mut pass: impl FnMut()) -> Timing {
     }
 }
 
-fn compare(event: usize, found: &[u32], right: &[u32]) -> Result<(), Wrong> {
+fn compare(event: usize, found: &[u32], right: &[u32]) -> Result<(), WrongAnswer> {
     if found == right {
         return Ok(());
     }
     let missing = right.iter().filter(|number| found.binary_search(number).is_err()).copied().collect();
     let twice = found.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
     let surplus = found.iter().filter(|number| right.binary_search(number).is_err()).copied();
-    Err(Wrong { event, missing, surplus: surplus.chain(twice).collect() })
+    Err(WrongAnswer { event, missing, surplus: surplus.chain(twice).collect() })
 }

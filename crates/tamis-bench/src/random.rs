@@ -1,4 +1,4 @@
-//! The one source of chance: xorshift, so that anyone can make every workload again bit for bit.
+//! The only source of random numbers: xorshift, so that every workload can be reproduced bit for bit.
 
 /// Marsaglia's xorshift with 64 bits of state.
 pub struct Random(u64);
@@ -10,7 +10,7 @@ impl Default for Random {
 }
 
 impl Random {
-    /// What every workload starts from unless its definition says otherwise.
+    /// The seed of every workload whose definition has none.
     pub const SEED: u64 = 88_172_645_463_325_252;
 
     /// Starts from [`Random::SEED`].
@@ -18,7 +18,7 @@ impl Random {
         Random(Random::SEED)
     }
 
-    /// Starts from another seed. Zero would stay zero for ever, so it stands for [`Random::SEED`].
+    /// Starts from another seed. Zero is a fixed point of xorshift, so it stands for [`Random::SEED`].
     pub fn seeded(seed: u64) -> Random {
         Random(if seed == 0 { Random::SEED } else { seed })
     }
@@ -45,7 +45,7 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of `chance` percent.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
@@ -57,12 +57,12 @@ impl Random {
         (bound as f64 * (unit * unit * unit)) as u64
     }
 
-    /// One of several things.
+    /// One element of a slice, each with the same probability.
     pub fn pick<'a, T>(&mut self, things: &'a [T]) -> &'a T {
         &things[self.below(things.len() as u64) as usize]
     }
 
-    /// So many distinct things that `draw` gives, in the order drawn; `draw` must be able to give that many.
+    /// `count` distinct results of `draw`, in the order drawn. Does not end if `draw` has fewer.
     pub fn distinct<T: PartialEq>(&mut self, count: usize, mut draw: impl FnMut(&mut Random) -> T) -> Vec<T> {
         let mut found: Vec<T> = Vec::with_capacity(count);
         while found.len() < count {

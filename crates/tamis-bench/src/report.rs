@@ -1,13 +1,13 @@
-//! What is written down: one JSON object a case, one a competitor.
+//! The JSON of a run: one object per case, one per competitor within it.
 
 use crate::case::Case;
 use crate::competitor::Competitor;
 use crate::definition::{CaseDefinition, Definition, Totals};
-use crate::measure::{Timing, Timings, Wrong};
+use crate::measure::{Timing, Timings, WrongAnswer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A case and everything that was measured on it; `written` is the folder that holds it for others.
+/// A case with all its measurements; `written` is the folder that `--write` put it in.
 pub fn case(
     definition: &Definition,
     case: &CaseDefinition,
@@ -62,8 +62,8 @@ pub fn absent(name: &str, reason: &str) -> Value {
     json!({"name": name, "absent": reason})
 }
 
-/// What is printed, and nothing else, when a competitor is wrong.
-pub fn wrong(title: &str, competitor: &str, case: &Case, wrong: &Wrong) -> String {
+/// The only output of a run in which a competitor gave a wrong answer.
+pub fn wrong(title: &str, competitor: &str, case: &Case, wrong: &WrongAnswer) -> String {
     let few = |numbers: &[u32]| -> String {
         let shown = numbers.iter().take(5).map(|n| format!("\n    {n}: {}", case.subscriptions[*n as usize]));
         let more =
@@ -81,7 +81,7 @@ pub fn wrong(title: &str, competitor: &str, case: &Case, wrong: &Wrong) -> Strin
     )
 }
 
-/// What is printed when a generator does not make what the definition says.
+/// The only output of a run whose generator does not produce the totals of the definition.
 pub fn changed(title: &str, expected: Totals, found: Totals) -> String {
     format!(
         "{title}: its events match {} times with sum {}, but the definition says {} and {}: the generator has changed",

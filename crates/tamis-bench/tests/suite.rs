@@ -8,7 +8,7 @@ use tamis_bench::case::{Answers, Case, totals};
 use tamis_bench::competitor::Competitor;
 use tamis_bench::definition::Definition;
 use tamis_bench::dialect::python;
-use tamis_bench::measure::{Patience, measure};
+use tamis_bench::measure::{TimeBudget, measure};
 use tamis_core::engine::registry::{Registry, Takes};
 use tamis_core::expr::{Limits, parse};
 
@@ -122,11 +122,11 @@ impl Competitor for Liar {
 #[test]
 fn wrong_answers_are_noticed_in_both_ways_of_asking() {
     let moment = Duration::from_millis(1);
-    let patience = Patience { checking: Duration::from_secs(1), pass: moment, timing: moment, passes: 1 };
+    let budget = TimeBudget { checking: Duration::from_secs(1), pass: moment, timing: moment, passes: 1 };
     let answers: Answers = vec![vec![7], vec![1, 2, 3], vec![7]];
     let right = vec![1, 2, 3];
     let wrong = |one: &[u32], many: &[u32]| {
-        let found = measure(&mut Liar { one: one.into(), many: many.into() }, &answers, patience);
+        let found = measure(&mut Liar { one: one.into(), many: many.into() }, &answers, budget);
         found.err().map(|wrong| (wrong.event, wrong.missing, wrong.surplus))
     };
     assert_eq!(wrong(&right, &right), None);

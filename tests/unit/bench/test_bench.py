@@ -11,7 +11,7 @@ import pytest
 
 import bench
 from benchmarking import pages, picture, record, rivals, tables
-from benchmarking.record import Case, Competitor, FromPython, Run, Way
+from benchmarking.record import Case, Competitor, FromPython, PythonCall, Run
 from benchmarking.runner import WrongAnswer
 
 # `cargo test`, which dev.py runs first, leaves the runner there.
@@ -42,7 +42,9 @@ def a_case(workload: str = "ads", picture: bool = True) -> Case:
         picture=picture,
         reading_json_microseconds_per_event=1.25,
         competitors=competitors,
-        from_python=FromPython("a_tree", [Way("match(dict)", 1, 6.0), Way("match_many(dicts)", 2, 2.0)]),
+        from_python=FromPython(
+            "a_tree", [PythonCall("match(dict)", 1, 6.0), PythonCall("match_many(dicts)", 2, 2.0)]
+        ),
     )
 
 
@@ -67,7 +69,7 @@ def test_a_wrong_name_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_wrong_answer_ends_everything() -> None:
-    written = rivals.Written("ads", ["a = 1"], ["g('a') == 1"], ['{"a": 1}'], [{"a": 1}], [[0]])
+    written = rivals.CaseFiles("ads", ["a = 1"], ["g('a') == 1"], ['{"a": 1}'], [{"a": 1}], [[0]])
     rivals.check(written, "somebody", 0, [0])
     with pytest.raises(WrongAnswer, match=r"(?s)somebody is wrong about event 0: .*not found: \[0\]"):
         rivals.check(written, "somebody", 0, [])

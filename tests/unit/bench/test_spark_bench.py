@@ -14,7 +14,7 @@ import bench
 import tamis
 from benchmarking import memory, spark
 from benchmarking.runner import WrongAnswer
-from benchmarking.spark_ways import Events, Pass, Way, compare, natively
+from benchmarking.spark_methods import Events, Method, Pass, compare, natively
 
 RULES = {n: f"a >= {n}" for n in range(10)}
 
@@ -38,9 +38,9 @@ def index() -> tamis.Index:
     return index
 
 
-def way(name: str, answer: Callable[[], Pass], question: str = "all") -> Way:
+def way(name: str, answer: Callable[[], Pass], question: str = "all") -> Method:
     assert question in ("all", "best")
-    return Way(name, "all" if question == "all" else "best", 2, Events(Path("x"), 4), answer)
+    return Method(name, "all" if question == "all" else "best", 2, Events(Path("x"), 4), answer)
 
 
 def test_events_are_read_in_order(events: Events) -> None:

@@ -1,11 +1,11 @@
 //! The published crate `a-tree`, which implements the same paper as our engine `a_tree`.
 //!
-//! It wants typed attributes beforehand and expressions in its own language; both are made before the clock runs.
-//! Every insertion looks at all roots again, so building takes quadratic time: past a limit it is given up.
+//! It needs typed attributes beforehand and expressions in its own language; neither is timed. Every insertion visits all
+//! roots, so building takes quadratic time and is aborted past a limit.
 
 use super::Competitor;
 use crate::case::Case;
-use crate::dialect::a_tree::{Kind, expression};
+use crate::dialect::a_tree::{AttributeKind, expression};
 use crate::generate::{Event, Value};
 use a_tree::{ATree, AttributeDefinition};
 use std::collections::BTreeMap;
@@ -13,20 +13,20 @@ use std::time::{Duration, Instant};
 use tamis_core::expr::{Condition, Expr, Limits, Op, parse};
 use tamis_core::{Literal, Number};
 
-/// How often the clock is looked at while building.
+/// Insertions between two checks of the time limit.
 const STRIDE: usize = 500;
 
 /// A tree over all subscriptions of a case.
 pub struct ATreeCrate<'c> {
     tree: ATree<u32>,
     events: &'c [Event],
-    /// Made when first asked for: with many attributes an event is large.
+    /// Events in the crate's form, built on first use: with many attributes an event is large.
     made: Vec<a_tree::Event>,
     build: Duration,
 }
 
 impl ATreeCrate<'_> {
-    /// Translates, then inserts one by one.
+    /// Translates all expressions, then inserts them one at a time.
     pub fn build(case: &Case, longest: Duration) -> Result<ATreeCrate<'_>, String> {
         let refuse = |reason: String| format!("does not take it: {reason}");
         let parsed =
@@ -71,15 +71,15 @@ impl ATreeCrate<'_> {
     }
 }
 
-/// What every attribute holds, by the events that have it, otherwise by what it is compared with.
-fn kinds(events: &[Event], expressions: &[Expr]) -> Result<BTreeMap<String, Kind>, String> {
+/// The kind of every attribute: from the events that have it, otherwise from the literals it is compared with.
+fn kinds(events: &[Event], expressions: &[Expr]) -> Result<BTreeMap<String, AttributeKind>, String> {
     let mut kinds = BTreeMap::new();
     for (name, value) in events.iter().flatten() {
         let kind = match value {
-            Value::Int(_) => Kind::Int,
-            Value::Thousandths(_) => Kind::Decimal,
-            Value::Text(_) => Kind::Text,
-            Value::Texts(_) => Kind::Texts,
+            Value::Int(_) => AttributeKind::Int,
+            Value::Thousandths(_) => AttributeKind::Decimal,
+            Value::Text(_) => AttributeKind::Text,
+            Value::Texts(_) => AttributeKind::Texts,
         };
         kinds.insert(name.clone(), kind);
     }
@@ -97,34 +97,34 @@ fn kinds(events: &[Event], expressions: &[Expr]) -> Result<BTreeMap<String, Kind
     fault.map_or(Ok(kinds), Err)
 }
 
-fn compared_with(condition: &Condition) -> Option<Kind> {
+fn compared_with(condition: &Condition) -> Option<AttributeKind> {
     let literal = match &condition.op {
         Op::Compare(_, literal) | Op::Between { low: literal, .. } => literal,
         Op::In { literals, .. } => literals.first()?,
         _ => return None,
     };
     match (literal, condition.attribute.quantifier) {
-        (Literal::Number(Number::Int(_)), None) => Some(Kind::Int),
-        (Literal::Number(Number::Float(_)), None) => Some(Kind::Decimal),
-        (Literal::Text(_), None) => Some(Kind::Text),
-        (Literal::Text(_), Some(_)) => Some(Kind::Texts),
+        (Literal::Number(Number::Int(_)), None) => Some(AttributeKind::Int),
+        (Literal::Number(Number::Float(_)), None) => Some(AttributeKind::Decimal),
+        (Literal::Text(_), None) => Some(AttributeKind::Text),
+        (Literal::Text(_), Some(_)) => Some(AttributeKind::Texts),
         _ => None,
     }
 }
 
-fn definition(name: &str, kind: Kind) -> AttributeDefinition {
+fn definition(name: &str, kind: AttributeKind) -> AttributeDefinition {
     match kind {
-        Kind::Int => AttributeDefinition::integer(name),
-        Kind::Decimal => AttributeDefinition::float(name),
-        Kind::Text => AttributeDefinition::string(name),
-        Kind::Texts => AttributeDefinition::string_list(name),
+        AttributeKind::Int => AttributeDefinition::integer(name),
+        AttributeKind::Decimal => AttributeDefinition::float(name),
+        AttributeKind::Text => AttributeDefinition::string(name),
+        AttributeKind::Texts => AttributeDefinition::string_list(name),
     }
 }
 
 impl Competitor for ATreeCrate<'_> {
     fn one(&mut self, event: usize) -> usize {
         self.event(event);
-        let report = self.tree.search(&self.made[event]).expect("a search");
+        let report = self.tree.search(&self.made[event]).expect("the crate matches");
         std::hint::black_box(report.matches()).len()
     }
 
@@ -134,7 +134,7 @@ impl Competitor for ATreeCrate<'_> {
 
     fn numbers(&mut self, event: usize) -> Vec<u32> {
         self.event(event);
-        let report = self.tree.search(&self.made[event]).expect("a search");
+        let report = self.tree.search(&self.made[event]).expect("the crate matches");
         let mut numbers: Vec<u32> = report.matches().iter().map(|number| **number).collect();
         numbers.sort_unstable();
         numbers

@@ -1,4 +1,4 @@
-//! An engine of the registry behind the whole index: ids, texts, locks and all. Events are read beforehand.
+//! An engine of the registry inside an index, with ids, texts and locks. Reading events from JSON is timed apart.
 
 use super::Competitor;
 use crate::case::Case;
@@ -11,20 +11,20 @@ use tamis_core::index::{IdColumn, Index, Settings};
 use tamis_core::{Error, Schema};
 
 /// An index over all subscriptions of a case.
-pub struct Indexed {
+pub struct EngineIndex {
     index: Index,
     schema: Arc<Schema>,
     rows: Rows,
-    /// The first so many events again, for calls that take fewer than all.
-    some: (usize, Rows),
+    /// The number of events of the last shorter batch, and these events.
+    prefix: (usize, Rows),
     json: Vec<String>,
     build: Duration,
     reading: Duration,
 }
 
-impl Indexed {
-    /// Builds from text, as one batch.
-    pub fn build(engine: &str, case: &Case) -> Result<Indexed, String> {
+impl EngineIndex {
+    /// Builds from texts with one `add_many`.
+    pub fn build(engine: &str, case: &Case) -> Result<EngineIndex, String> {
         let settings = Settings { engine: engine.into(), ..Settings::default() };
         let index = Index::new(settings).map_err(|error| error.to_string())?;
         let batch: Vec<_> = case.batch().collect();
@@ -37,17 +37,17 @@ impl Indexed {
         let started = Instant::now();
         let rows = read(&json, &schema);
         let reading = started.elapsed();
-        Ok(Indexed { index, schema, rows, some: (0, Rows::default()), json, build, reading })
+        Ok(EngineIndex { index, schema, rows, prefix: (0, Rows::default()), json, build, reading })
     }
 
     fn found(&mut self, events: usize) -> tamis_core::index::Matches {
         let rows = if events == self.json.len() {
             &self.rows
         } else {
-            if self.some.0 != events {
-                self.some = (events, read(&self.json[..events], &self.schema));
+            if self.prefix.0 != events {
+                self.prefix = (events, read(&self.json[..events], &self.schema));
             }
-            &self.some.1
+            &self.prefix.1
         };
         self.index.match_rows(&self.schema, rows, NonZeroUsize::new(1), false).expect("a fresh schema")
     }
@@ -77,7 +77,7 @@ fn numbers(ids: &IdColumn) -> impl Iterator<Item = u32> {
     ids.iter().map(|id| *id as u32)
 }
 
-impl Competitor for Indexed {
+impl Competitor for EngineIndex {
     fn one(&mut self, event: usize) -> usize {
         let found = self.index.match_row(&self.schema, &self.rows, event).expect("a fresh schema");
         std::hint::black_box(&found).len()

@@ -1,5 +1,4 @@
-//! The systems that are compared, each with the same two questions: which subscriptions does this event match, and
-//! which do these events match?
+//! The systems that are compared, each by two calls: match one event, match many events.
 //!
 //! | file | competitor |
 //! | --- | --- |
@@ -23,19 +22,19 @@ pub trait Competitor {
     /// Matches the first `events` events in one call; false if there is no such call.
     fn many(&mut self, events: usize) -> bool;
 
-    /// What an event matches, asked as [`Competitor::one`] does; sorted.
+    /// Numbers of the subscriptions that an event matches, by the call of [`Competitor::one`]; sorted.
     fn numbers(&mut self, event: usize) -> Vec<u32>;
 
-    /// What the first `events` events match, asked as [`Competitor::many`] does; sorted. None if there is no such call.
+    /// The same for the first `events` events, by the call of [`Competitor::many`]. `None` if there is no such call.
     fn numbers_of_many(&mut self, events: usize) -> Option<Vec<Vec<u32>>>;
 
-    /// Time from texts to readiness; none if it was never built.
+    /// Build time from texts; `None` if there is nothing to build.
     fn build(&self) -> Option<Duration>;
 
-    /// Bytes a subscription of the index structure, and of everything that is kept; none if unknown.
+    /// Bytes per subscription: of the engine, and of the whole index. `None` if unknown.
     fn bytes(&self) -> Option<(usize, usize)>;
 
-    /// Time to read all events from JSON, where the competitor does.
+    /// Time to read all events from JSON, for competitors that read it.
     fn reading(&self) -> Option<Duration> {
         None
     }
@@ -46,7 +45,7 @@ pub const TIGHT_SCAN: &str = "tight scan";
 /// The published crate's name.
 pub const A_TREE_CRATE: &str = "a-tree crate";
 
-/// All competitors there are, in the order of the tables.
+/// The names of all competitors, in the order of the tables.
 pub fn names() -> Vec<&'static str> {
     let engines = Registry::CORE.iter().map(|engine| engine.name);
     [TIGHT_SCAN].into_iter().chain(engines).chain([A_TREE_CRATE]).collect()
@@ -60,6 +59,6 @@ pub fn build<'c>(name: &str, case: &'c Case, longest: Duration) -> Result<Box<dy
             None => return Err("the engine scan is the yardstick here".into()),
         },
         A_TREE_CRATE => Box::new(a_tree::ATreeCrate::build(case, longest)?),
-        engine => Box::new(engine::Indexed::build(engine, case)?),
+        engine => Box::new(engine::EngineIndex::build(engine, case)?),
     })
 }

@@ -1,4 +1,4 @@
-//! What little code does at its best: typed arrays, small integers, no kinds, no ids. It knows its workload only.
+//! The fastest scan that fits a few lines: typed arrays of small integers, no kinds, no ids, one workload only.
 
 use super::Competitor;
 use crate::workload::Workload;

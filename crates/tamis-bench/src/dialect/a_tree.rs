@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use tamis_core::expr::{Comparison, Condition, Expr, Op, Quantifier};
 use tamis_core::{Literal, Number};
 
-/// What an attribute holds in all events of a case: the crate wants to know beforehand.
+/// The type of an attribute in all events of a case: the crate needs it beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AttributeKind {
     /// Whole numbers.
     Int,
     /// Other numbers.
@@ -19,21 +19,21 @@ pub enum Kind {
 }
 
 /// The crate's text of an expression; an attribute that no event has is an error, as the crate does not know it.
-pub fn expression(expr: &Expr, kinds: &BTreeMap<String, Kind>) -> Result<String, String> {
+pub fn expression(expr: &Expr, kinds: &BTreeMap<String, AttributeKind>) -> Result<String, String> {
     let mut text = String::new();
-    write(expr, false, &Crate { kinds }, &mut text)?;
+    write(expr, false, &ATreeDialect { kinds }, &mut text)?;
     Ok(text)
 }
 
-struct Crate<'k> {
-    kinds: &'k BTreeMap<String, Kind>,
+struct ATreeDialect<'k> {
+    kinds: &'k BTreeMap<String, AttributeKind>,
 }
 
-impl Dialect for Crate<'_> {
+impl Dialect for ATreeDialect<'_> {
     fn condition(&self, condition: &Condition, negated: bool, out: &mut String) -> Result<(), String> {
         let name = condition.attribute.name.as_str();
         let kind = *self.kinds.get(name).ok_or_else(|| format!("no event has attribute {name}"))?;
-        let said = match (&condition.attribute.quantifier, &condition.op) {
+        let text = match (&condition.attribute.quantifier, &condition.op) {
             (None, Op::Compare(comparison, value)) => {
                 format!("{name} {} {}", symbol(*comparison, negated), literal(value, kind)?)
             }
@@ -45,7 +45,7 @@ impl Dialect for Crate<'_> {
                     format!("{name} < {low} or {name} > {high}")
                 }
             }
-            (None, Op::In { negated: outside, literals }) if kind != Kind::Decimal => {
+            (None, Op::In { negated: outside, literals }) if kind != AttributeKind::Decimal => {
                 let word = if *outside == negated { "in" } else { "not in" };
                 format!("{name} {word} {}", list(literals, kind)?)
             }
@@ -54,9 +54,9 @@ impl Dialect for Crate<'_> {
                 format!("{name} {word} {}", list(literals, kind)?)
             }
             (_, Op::Matches { .. }) => return Err("it has no patterns".into()),
-            _ => return Err(format!("it cannot say {condition:?}")),
+            _ => return Err(format!("it cannot express {condition:?}")),
         };
-        out.push_str(&said);
+        out.push_str(&text);
         Ok(())
     }
 }
@@ -72,17 +72,19 @@ fn symbol(comparison: Comparison, negated: bool) -> &'static str {
     }
 }
 
-fn list(literals: &[Literal], kind: Kind) -> Result<String, String> {
+fn list(literals: &[Literal], kind: AttributeKind) -> Result<String, String> {
     let members: Result<Vec<String>, String> = literals.iter().map(|value| literal(value, kind)).collect();
     Ok(format!("[{}]", members?.join(", ")))
 }
 
-fn literal(value: &Literal, kind: Kind) -> Result<String, String> {
+fn literal(value: &Literal, kind: AttributeKind) -> Result<String, String> {
     match (value, kind) {
-        (Literal::Number(Number::Int(value)), Kind::Int) => Ok(value.to_string()),
-        (Literal::Number(Number::Int(value)), Kind::Decimal) => Ok(format!("{value}.0")),
-        (Literal::Number(Number::Float(value)), Kind::Decimal) => Ok(format!("{value:.3}")),
-        (Literal::Text(text), Kind::Text | Kind::Texts) if !text.contains(['\'', '"', '\\']) => {
+        (Literal::Number(Number::Int(value)), AttributeKind::Int) => Ok(value.to_string()),
+        (Literal::Number(Number::Int(value)), AttributeKind::Decimal) => Ok(format!("{value}.0")),
+        (Literal::Number(Number::Float(value)), AttributeKind::Decimal) => Ok(format!("{value:.3}")),
+        (Literal::Text(text), AttributeKind::Text | AttributeKind::Texts)
+            if !text.contains(['\'', '"', '\\']) =>
+        {
             Ok(format!("'{text}'"))
         }
         (value, kind) => Err(format!("it cannot compare {kind:?} with {value}")),

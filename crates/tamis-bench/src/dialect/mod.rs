@@ -1,4 +1,4 @@
-//! How an expression is said to systems that do not speak our language.
+//! Expressions in the languages of other systems.
 //!
 //! | file | system |
 //! | --- | --- |
@@ -13,7 +13,7 @@ pub mod python;
 
 use tamis_core::expr::{Condition, Expr};
 
-/// What differs between two languages.
+/// The part that differs from one language to the other.
 trait Dialect {
     /// Appends a predicate or its negation; neither holds if the attribute is missing. The error says what the
     /// language lacks.

@@ -1,4 +1,4 @@
-//! Python, as one would write it for `eval`: `g` is the event's `get`, `e` the event, `regex` gives a compiled search.
+//! Python source for `eval`: `g` is the event's `get`, `e` the event, `regex` gives a compiled search.
 
 use super::{Dialect, write};
 use std::fmt::Write as _;
@@ -8,16 +8,16 @@ use tamis_core::{Literal, Number};
 /// The Python text of an expression.
 pub fn expression(expr: &Expr) -> Result<String, String> {
     let mut text = String::new();
-    write(expr, false, &Python, &mut text)?;
+    write(expr, false, &PythonDialect, &mut text)?;
     Ok(text)
 }
 
-struct Python;
+struct PythonDialect;
 
-impl Dialect for Python {
+impl Dialect for PythonDialect {
     fn condition(&self, condition: &Condition, negated: bool, out: &mut String) -> Result<(), String> {
         let name = text(&condition.attribute.name);
-        let said = match (&condition.attribute.quantifier, &condition.op) {
+        let translated = match (&condition.attribute.quantifier, &condition.op) {
             (None, Op::Compare(comparison, value)) => compare(&name, opposite(*comparison, negated), value)?,
             (None, Op::Between { negated: outside, low, high }) => {
                 let (low, high) = (number(low)?, number(high)?);
@@ -46,7 +46,7 @@ impl Dialect for Python {
             }
             _ => return Err(format!("not translated to Python: {condition:?}")),
         };
-        out.push_str(&said);
+        out.push_str(&translated);
         Ok(())
     }
 }
@@ -65,7 +65,7 @@ fn compare(name: &str, comparison: Comparison, value: &Literal) -> Result<String
 
 fn matches(name: &str, pattern: &TextPattern) -> String {
     let source = pattern.source();
-    // What stands between two %, if it is nothing but text.
+    // The text between two %, if it has no other wildcard.
     let inner = source.strip_prefix('%').and_then(|rest| rest.strip_suffix('%'));
     let inner = inner.filter(|inner| !inner.contains(['%', '_', '\\']));
     match (pattern.kind(), inner) {
@@ -120,7 +120,7 @@ fn number(value: &Literal) -> Result<String, String> {
     }
 }
 
-/// JSON's way of writing a text is Python's too.
+/// A JSON string literal is a Python string literal as well.
 fn text(text: &str) -> String {
     serde_json::json!(text).to_string()
 }

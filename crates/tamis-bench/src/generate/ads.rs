@@ -1,8 +1,8 @@
-//! Ad targeting: who shall see this campaign? Events are bid requests.
+//! Ad targeting: subscriptions are campaigns, events are bid requests.
 //!
 //! Countries, sites and interests are drawn with skew: a few are in most requests and in most campaigns.
 
-use super::{Drawn, Event, Value, quoted};
+use super::{Event, GeneratedWorkload, Value, quoted};
 use crate::random::Random;
 use serde::Deserialize;
 
@@ -14,13 +14,13 @@ const LANGUAGES: &[&str] = &["en", "de", "fr", "es", "pt", "it", "ja", "ko", "zh
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Countries there are, at most 676.
+    /// Number of countries, at most 676.
     countries: u64,
-    /// The most countries a campaign lists.
+    /// Maximum countries per campaign.
     listed: u64,
-    /// Interests there are.
+    /// Number of interests.
     interests: u64,
-    /// Sites there are.
+    /// Number of sites.
     sites: u64,
 }
 
@@ -49,7 +49,7 @@ impl Parameters {
             ("site".into(), Value::Text(self.site(random))),
             ("floor".into(), Value::Thousandths(random.below(5_000) as i64)),
         ];
-        // Not everybody is known.
+        // Age and interests of some users are unknown.
         if random.percent(80) {
             event.push(("age".into(), Value::Int(random.between(13, 90) as i64)));
         }
@@ -68,7 +68,7 @@ impl Parameters {
         quoted(&random.distinct(count, |random| self.country(random)))
     }
 
-    fn wants(&self, fewest: u64, most: u64, random: &mut Random) -> String {
+    fn interest_predicate(&self, fewest: u64, most: u64, random: &mut Random) -> String {
         let count = random.between(fewest, most) as usize;
         format!("any(interests) in ({})", quoted(&random.distinct(count, |random| self.interest(random))))
     }
@@ -86,11 +86,14 @@ impl Parameters {
             parts.push(format!("age between {youngest} and {}", youngest + random.between(4, 20)));
         }
         if random.percent(75) {
-            parts.push(self.wants(1, 8, random));
+            parts.push(self.interest_predicate(1, 8, random));
         }
         if random.percent(30) {
             let language = random.pick(LANGUAGES);
-            parts.push(format!("({} or language = '{language}' and hour < 12)", self.wants(1, 4, random)));
+            parts.push(format!(
+                "({} or language = '{language}' and hour < 12)",
+                self.interest_predicate(1, 4, random)
+            ));
         }
         if random.percent(30) {
             let count = random.between(1, 20) as usize;
@@ -110,7 +113,15 @@ impl Parameters {
 }
 
 /// Events first, so that more subscriptions mean the same events.
-pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random: &mut Random) -> Drawn {
+pub fn draw(
+    parameters: &Parameters,
+    subscriptions: usize,
+    events: usize,
+    random: &mut Random,
+) -> GeneratedWorkload {
     let events = (0..events).map(|_| parameters.request(random)).collect();
-    Drawn { subscriptions: (0..subscriptions).map(|_| parameters.campaign(random)).collect(), events }
+    GeneratedWorkload {
+        subscriptions: (0..subscriptions).map(|_| parameters.campaign(random)).collect(),
+        events,
+    }
 }

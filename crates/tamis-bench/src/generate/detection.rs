@@ -1,7 +1,7 @@
-//! Detection rules over process events, as security teams keep them: parts of command lines, ends of paths, names of
-//! hosts, alternatives in regular expressions. Most rules look for something rare; some hit every day.
+//! Detection rules over process events, as security teams keep them: substrings of command lines, suffixes of paths, names
+//! of hosts, alternatives in regular expressions. Most rules search for rare words; some match daily.
 
-use super::{Drawn, Event, Value};
+use super::{Event, GeneratedWorkload, Value};
 use crate::random::Random;
 use serde::Deserialize;
 
@@ -63,9 +63,9 @@ const LETTERS: &[u8] = b"etaoinshrdlucmfwypvbgk";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Words there are besides tools, folders and flags: names of files and hosts.
+    /// Number of words besides tools, folders and flags: names of files and hosts.
     words: u64,
-    /// Of a hundred rules, how many look for a word that no event has.
+    /// Percentage of searched words that no event has.
     unheard: u64,
 }
 
@@ -80,8 +80,8 @@ impl Language {
         &self.words[random.skewed(self.words.len() as u64) as usize]
     }
 
-    /// A word that a rule looks for.
-    fn wanted(&self, random: &mut Random) -> String {
+    /// A word that a rule searches for.
+    fn searched_word(&self, random: &mut Random) -> String {
         if random.percent(self.unheard) { invent(random, 6, 12) } else { self.word(random).to_owned() }
     }
 
@@ -130,30 +130,32 @@ impl Language {
         event
     }
 
-    /// One thing to look for in a command line.
-    fn sign(&self, random: &mut Random) -> String {
-        let (first, second) = (self.wanted(random), self.wanted(random));
+    /// A predicate on the command line.
+    fn indicator(&self, random: &mut Random) -> String {
+        let (first, second) = (self.searched_word(random), self.searched_word(random));
         let (flag, ending) = (random.pick(FLAGS), random.pick(ENDINGS));
         match random.below(7) {
             0 => format!("contains(command_line, '{flag} {first}')"),
             1 => format!("contains(command_line, '{first}{ending}')"),
             2 => format!("command_line ilike '%{}%'", first.to_uppercase()),
             3 => format!("command_line like '%{flag}%{first}%'"),
-            4 => format!("command_line rlike '({first}|{second}|{})[.](sh|py|so)'", self.wanted(random)),
+            4 => {
+                format!("command_line rlike '({first}|{second}|{})[.](sh|py|so)'", self.searched_word(random))
+            }
             5 => format!("command_line rlike '(?i)/(tmp|shm)/{first}[a-z0-9]*'"),
             _ => format!("contains(command_line, '{first}')"),
         }
     }
 
-    /// Where it happens.
-    fn place(&self, random: &mut Random) -> String {
+    /// A predicate on the process, its parent, its target or its URL.
+    fn location(&self, random: &mut Random) -> String {
         match random.below(6) {
             0 => format!("endswith(image, '/{}')", random.pick(TOOLS)),
             1 => format!("startswith(image, '{}/')", random.pick(FOLDERS)),
             2 => format!("endswith(parent_image, '/{}')", random.pick(TOOLS)),
-            3 => format!("endswith(target, '{}{}')", self.wanted(random), random.pick(ENDINGS)),
-            4 => format!("url like '%{}{}/%'", self.wanted(random), random.pick(ZONES)),
-            _ => format!("startswith(url, 'https://{}.')", self.wanted(random)),
+            3 => format!("endswith(target, '{}{}')", self.searched_word(random), random.pick(ENDINGS)),
+            4 => format!("url like '%{}{}/%'", self.searched_word(random), random.pick(ZONES)),
+            _ => format!("startswith(url, 'https://{}.')", self.searched_word(random)),
         }
     }
 
@@ -163,13 +165,13 @@ impl Language {
             parts.push(format!("event_id = {}", random.between(1, 8)));
         }
         if random.percent(60) {
-            parts.push(self.place(random));
+            parts.push(self.location(random));
         }
-        let signs: Vec<String> = (0..random.between(1, 3)).map(|_| self.sign(random)).collect();
-        if random.percent(50) && signs.len() > 1 {
-            parts.push(format!("({})", signs.join(" or ")));
+        let indicators: Vec<String> = (0..random.between(1, 3)).map(|_| self.indicator(random)).collect();
+        if random.percent(50) && indicators.len() > 1 {
+            parts.push(format!("({})", indicators.join(" or ")));
         } else {
-            parts.extend(signs);
+            parts.extend(indicators);
         }
         if random.percent(20) {
             parts.push(format!(
@@ -187,9 +189,14 @@ fn invent(random: &mut Random, shortest: u64, longest: u64) -> String {
 }
 
 /// Words first, then events, then rules.
-pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random: &mut Random) -> Drawn {
+pub fn draw(
+    parameters: &Parameters,
+    subscriptions: usize,
+    events: usize,
+    random: &mut Random,
+) -> GeneratedWorkload {
     let words = (0..parameters.words).map(|_| invent(random, 4, 9)).collect();
     let language = Language { words, unheard: parameters.unheard };
     let events = (0..events).map(|_| language.event(random)).collect();
-    Drawn { subscriptions: (0..subscriptions).map(|_| language.rule(random)).collect(), events }
+    GeneratedWorkload { subscriptions: (0..subscriptions).map(|_| language.rule(random)).collect(), events }
 }

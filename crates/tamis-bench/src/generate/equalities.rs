@@ -1,6 +1,6 @@
 //! Equalities over integer attributes that every event has: the plainest of all rules.
 
-use super::{Drawn, Value};
+use super::{GeneratedWorkload, Value};
 use crate::random::Random;
 use serde::Deserialize;
 
@@ -10,14 +10,19 @@ use serde::Deserialize;
 pub struct Parameters {
     /// Attributes; every event has all.
     attributes: u64,
-    /// How many values an attribute can take. A rule matches one event in `values ^ predicates`.
+    /// Distinct values per attribute. A rule matches one event in `values ^ predicates`.
     values: u64,
-    /// Equalities of a rule, on different attributes.
+    /// Equalities per rule, on different attributes.
     predicates: usize,
 }
 
 /// Events first, so that more subscriptions mean the same events.
-pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random: &mut Random) -> Drawn {
+pub fn draw(
+    parameters: &Parameters,
+    subscriptions: usize,
+    events: usize,
+    random: &mut Random,
+) -> GeneratedWorkload {
     let Parameters { attributes, values, predicates } = *parameters;
     let mut event =
         || (0..attributes).map(|n| (format!("a{n}"), Value::Int(random.below(values) as i64))).collect();
@@ -28,5 +33,5 @@ pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random
             chosen.into_iter().map(|n| format!("a{n} = {}", random.below(values))).collect();
         equalities.join(" and ")
     };
-    Drawn { subscriptions: (0..subscriptions).map(|_| rule()).collect(), events }
+    GeneratedWorkload { subscriptions: (0..subscriptions).map(|_| rule()).collect(), events }
 }

@@ -1,4 +1,4 @@
-//! Workloads that are written as text: expressions as users write them, events as they arrive.
+//! Workloads as text: expressions in the language, events as JSON.
 //!
 //! | file | workload |
 //! | --- | --- |
@@ -8,7 +8,7 @@
 //! | `ranges` | ranges of a given width over a wide domain |
 //! | `wide` | events with many attributes, rules over a few of them |
 //!
-//! Each takes its parameters from a definition, and all its draws from the generator it is given.
+//! Each takes its parameters from a definition and all random numbers from the generator passed in.
 
 pub mod ads;
 pub mod detection;
@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 pub enum Value {
     /// A whole number.
     Int(i64),
-    /// A number with three decimals, in thousandths: the same number in every system, however it keeps it.
+    /// A number with three decimals, in thousandths: exact in every system.
     Thousandths(i64),
     /// A text.
     Text(String),
@@ -34,9 +34,9 @@ pub enum Value {
 /// Attributes with their values.
 pub type Event = Vec<(String, Value)>;
 
-/// What a generator makes.
-pub struct Drawn {
-    /// Expressions; their place is their number.
+/// The output of a generator.
+pub struct GeneratedWorkload {
+    /// Expressions; a subscription's number is its position.
     pub subscriptions: Vec<String>,
     /// Events.
     pub events: Vec<Event>,

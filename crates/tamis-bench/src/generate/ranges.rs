@@ -1,7 +1,7 @@
 //! Ranges of one width over a wide domain. Events have every attribute, with values uniform over the domain, so a rule
 //! matches a share of `width ^ predicates` of them.
 
-use super::{Drawn, Value, decimal};
+use super::{GeneratedWorkload, Value, decimal};
 use crate::random::Random;
 use serde::Deserialize;
 
@@ -11,11 +11,11 @@ use serde::Deserialize;
 pub struct Parameters {
     /// Attributes; the even ones hold integers, the odd ones numbers with three decimals.
     attributes: u64,
-    /// Ranges of a rule, on different attributes.
+    /// Ranges per rule, on different attributes.
     predicates: usize,
     /// The part of the domain that a range covers.
     width: f64,
-    /// Integers are below it, as are the thousandths of the others.
+    /// Exclusive upper bound of integers, and of the thousandths of other numbers.
     domain: u64,
 }
 
@@ -38,7 +38,12 @@ impl Parameters {
 }
 
 /// Events first, so that more subscriptions mean the same events.
-pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random: &mut Random) -> Drawn {
+pub fn draw(
+    parameters: &Parameters,
+    subscriptions: usize,
+    events: usize,
+    random: &mut Random,
+) -> GeneratedWorkload {
     let mut event =
         || (0..parameters.attributes).map(|n| (format!("a{n}"), parameters.value(n, random))).collect();
     let events = (0..events).map(|_| event()).collect();
@@ -47,5 +52,5 @@ pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random
         let ranges: Vec<String> = chosen.into_iter().map(|n| parameters.range(n, random)).collect();
         ranges.join(" and ")
     };
-    Drawn { subscriptions: (0..subscriptions).map(|_| rule()).collect(), events }
+    GeneratedWorkload { subscriptions: (0..subscriptions).map(|_| rule()).collect(), events }
 }

@@ -1,7 +1,7 @@
-//! Events with many attributes, rules over a few: telemetry, product catalogues, feature vectors. Most rules ask for an
+//! Events with many attributes, rules over a few: telemetry, product catalogues, feature vectors. Most rules refer to an
 //! attribute that an event lacks.
 
-use super::{Drawn, Event, Value, quoted};
+use super::{Event, GeneratedWorkload, Value, quoted};
 use crate::random::Random;
 use serde::Deserialize;
 
@@ -9,15 +9,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Attributes in all; every fifth holds texts, the others integers.
+    /// Number of attributes; every fifth holds texts, the others integers.
     attributes: u64,
-    /// Attributes of an event.
+    /// Attributes per event.
     present: usize,
-    /// How many values an attribute can take.
+    /// Distinct values per attribute.
     values: u64,
-    /// The fewest and the most predicates of a rule.
+    /// Minimum and maximum predicates per rule.
     predicates: [u64; 2],
-    /// Of a hundred rules, how many are drawn around an event, which they match.
+    /// Percentage of rules that are generated from an event, which they match.
     around: u64,
 }
 
@@ -61,8 +61,13 @@ fn word(number: u64) -> String {
     format!("value-{number}")
 }
 
-/// Events first; rules are drawn around them or around events that nobody sees.
-pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random: &mut Random) -> Drawn {
+/// Events first; rules are generated from them or from events that are not part of the workload.
+pub fn draw(
+    parameters: &Parameters,
+    subscriptions: usize,
+    events: usize,
+    random: &mut Random,
+) -> GeneratedWorkload {
     let events: Vec<Event> = (0..events).map(|_| parameters.event(random)).collect();
     let mut rule = || {
         let unseen;
@@ -81,5 +86,5 @@ pub fn draw(parameters: &Parameters, subscriptions: usize, events: usize, random
             .collect();
         predicates.join(" and ")
     };
-    Drawn { subscriptions: (0..subscriptions).map(|_| rule()).collect(), events }
+    GeneratedWorkload { subscriptions: (0..subscriptions).map(|_| rule()).collect(), events }
 }

@@ -1,7 +1,7 @@
 //! Arbitrary expressions of three levels: 40% AND, 40% OR, 10% NOT, 5% XOR, 5% XNOR. Predicates and subexpressions
-//! are drawn again with skewed repetition: a predicate stands in about 18 places, a subexpression in about 4.
+//! are reused with skew: a predicate occurs in about 18 places, a subexpression in about 4.
 
-use super::{Answer, CARDINALITY, Event, Predicate, Workload, draw_events, tally};
+use super::{Answer, CARDINALITY, Predicate, TypedEvent, Workload, draw_events, tally};
 use crate::random::Random;
 
 /// A node, with negation already pushed to the predicates.
@@ -11,28 +11,28 @@ enum Node {
     Any(Vec<u32>),
 }
 
-/// How a node is written; parts of an XOR are no expressions of their own.
-enum Wording {
+/// How a node is written as text; a fragment of an XOR has no text of its own.
+enum TextForm {
     Predicate,
     Joined(&'static str, Vec<u32>),
     NotOf(u32),
-    Part,
+    Fragment,
 }
 
 /// Expressions over `dimensions` attributes.
 pub struct Abe {
     dimensions: u64,
-    events: Vec<Event>,
+    events: Vec<TypedEvent>,
     nodes: Vec<Node>,
     /// By node.
-    wordings: Vec<Wording>,
+    text_forms: Vec<TextForm>,
     /// By level: all pairs of a node and its negation made so far.
-    levels: Vec<Vec<Pair>>,
+    levels: Vec<Vec<NodePair>>,
     roots: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
-struct Pair {
+struct NodePair {
     positive: u32,
     negative: u32,
 }
@@ -41,36 +41,36 @@ const EVENTS: usize = 200;
 const PAIRS: usize = 20;
 const DEPTH: usize = 3;
 const CHILDREN: u64 = 4;
-/// Drawing again begins when a level has this many.
+/// Minimum nodes of a level before some of them are reused.
 const POOL: usize = 2_000;
 
 impl Abe {
-    /// Draws all of it.
+    /// Generates events, then expressions.
     pub fn new(subscriptions: usize, dimensions: u64) -> Abe {
         let mut random = Random::new();
         let events = draw_events(&mut random, EVENTS, dimensions, PAIRS);
         let levels = (0..DEPTH).map(|_| Vec::new()).collect();
-        let (nodes, wordings, roots) = (Vec::new(), Vec::new(), Vec::new());
-        let mut abe = Abe { dimensions, events, nodes, wordings, levels, roots };
+        let (nodes, text_forms, roots) = (Vec::new(), Vec::new(), Vec::new());
+        let mut abe = Abe { dimensions, events, nodes, text_forms, levels, roots };
         abe.roots = (0..subscriptions).map(|_| abe.make(&mut random, DEPTH - 1).positive).collect();
         abe
     }
 
-    fn push(&mut self, node: Node, wording: Wording) -> u32 {
+    fn push(&mut self, node: Node, text_form: TextForm) -> u32 {
         self.nodes.push(node);
-        self.wordings.push(wording);
+        self.text_forms.push(text_form);
         self.nodes.len() as u32 - 1
     }
 
-    fn make(&mut self, random: &mut Random, level: usize) -> Pair {
-        let again = match level {
+    fn make(&mut self, random: &mut Random, level: usize) -> NodePair {
+        let repeat_percent = match level {
             0 => 94,
             level if level + 1 == DEPTH => 10,
             _ => 77,
         };
         let pool = &self.levels[level];
-        if pool.len() >= POOL && random.below(100) < again {
-            // The earlier it was made, the more popular.
+        if pool.len() >= POOL && random.below(100) < repeat_percent {
+            // Earlier nodes are reused more often.
             return pool[(pool.len() as f64 * random.unit().powf(1.6)) as usize];
         }
         let made = if level == 0 { self.predicate(random) } else { self.connective(random, level) };
@@ -78,7 +78,7 @@ impl Abe {
         made
     }
 
-    fn predicate(&mut self, random: &mut Random) -> Pair {
+    fn predicate(&mut self, random: &mut Random) -> NodePair {
         let (attribute, low) = (random.below(self.dimensions) as u32, random.below(CARDINALITY) as i16);
         let is_equality = random.below(100) < 40;
         let high =
@@ -86,28 +86,29 @@ impl Abe {
         let negated = random.below(100) < 10;
         let predicate = Predicate { attribute, low, high, negated };
         let opposite = Predicate { negated: !negated, ..predicate };
-        Pair {
-            positive: self.push(Node::Leaf(predicate), Wording::Predicate),
-            negative: self.push(Node::Leaf(opposite), Wording::Predicate),
+        NodePair {
+            positive: self.push(Node::Leaf(predicate), TextForm::Predicate),
+            negative: self.push(Node::Leaf(opposite), TextForm::Predicate),
         }
     }
 
-    fn connective(&mut self, random: &mut Random, level: usize) -> Pair {
+    fn connective(&mut self, random: &mut Random, level: usize) -> NodePair {
         let kind = random.below(100);
         let count = match kind {
             0..80 => 2 + random.below(CHILDREN * 2 - 3) as usize,
             80..90 => 1,
             _ => 2,
         };
-        let children: Vec<Pair> = (0..count).map(|_| self.make(random, level - 1)).collect();
+        let children: Vec<NodePair> = (0..count).map(|_| self.make(random, level - 1)).collect();
         let yes: Vec<u32> = children.iter().map(|child| child.positive).collect();
         let no: Vec<u32> = children.iter().map(|child| child.negative).collect();
         match kind {
             0..40 => self.pair(Node::All(yes.clone()), Node::Any(no), " and ", yes),
             40..80 => self.pair(Node::Any(yes.clone()), Node::All(no), " or ", yes),
-            80..90 => Pair { positive: no[0], negative: yes[0] },
+            80..90 => NodePair { positive: no[0], negative: yes[0] },
             _ => {
-                let mut both = |left: u32, right: u32| self.push(Node::All(vec![left, right]), Wording::Part);
+                let mut both =
+                    |left: u32, right: u32| self.push(Node::All(vec![left, right]), TextForm::Fragment);
                 let different = Node::Any(vec![both(yes[0], no[1]), both(no[0], yes[1])]);
                 let same = Node::Any(vec![both(yes[0], yes[1]), both(no[0], no[1])]);
                 if kind < 95 {
@@ -119,15 +120,21 @@ impl Abe {
         }
     }
 
-    fn pair(&mut self, positive: Node, negative: Node, connective: &'static str, operands: Vec<u32>) -> Pair {
-        let positive = self.push(positive, Wording::Joined(connective, operands));
-        Pair { positive, negative: self.push(negative, Wording::NotOf(positive)) }
+    fn pair(
+        &mut self,
+        positive: Node,
+        negative: Node,
+        connective: &'static str,
+        operands: Vec<u32>,
+    ) -> NodePair {
+        let positive = self.push(positive, TextForm::Joined(connective, operands));
+        NodePair { positive, negative: self.push(negative, TextForm::NotOf(positive)) }
     }
 
     fn write(&self, node: u32, out: &mut String) {
-        match (&self.wordings[node as usize], &self.nodes[node as usize]) {
-            (Wording::Predicate, Node::Leaf(predicate)) => predicate.write(out),
-            (Wording::Joined(connective, operands), _) => {
+        match (&self.text_forms[node as usize], &self.nodes[node as usize]) {
+            (TextForm::Predicate, Node::Leaf(predicate)) => predicate.write(out),
+            (TextForm::Joined(connective, operands), _) => {
                 for (n, &operand) in operands.iter().enumerate() {
                     out.push_str(if n > 0 { connective } else { "" });
                     out.push('(');
@@ -135,22 +142,24 @@ impl Abe {
                     out.push(')');
                 }
             }
-            (Wording::NotOf(positive), _) => {
+            (TextForm::NotOf(positive), _) => {
                 out.push_str("not (");
                 self.write(*positive, out);
                 out.push(')');
             }
-            (Wording::Part | Wording::Predicate, _) => unreachable!("only whole expressions are operands"),
+            (TextForm::Fragment | TextForm::Predicate, _) => {
+                unreachable!("only whole expressions are operands")
+            }
         }
     }
 
     /// As [`Workload::answer`], but with every node evaluated once: children come before parents.
-    pub fn answer_once(&self, event: &Event) -> Answer {
+    pub fn answer_once(&self, event: &TypedEvent) -> Answer {
         tally(self.matching(event).into_iter().map(|subscription| subscription as usize))
     }
 
     /// By node, whether it is true.
-    fn truths(&self, event: &Event) -> Vec<bool> {
+    fn truths(&self, event: &TypedEvent) -> Vec<bool> {
         let values = self.spread(event);
         let mut holds: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -182,7 +191,7 @@ impl Workload for Abe {
         self.roots.len()
     }
 
-    fn events(&self) -> &[Event] {
+    fn events(&self) -> &[TypedEvent] {
         &self.events
     }
 
@@ -192,7 +201,7 @@ impl Workload for Abe {
         text
     }
 
-    fn matching(&self, event: &Event) -> Vec<u32> {
+    fn matching(&self, event: &TypedEvent) -> Vec<u32> {
         let holds = self.truths(event);
         (0..).zip(&self.roots).filter(|(_, root)| holds[**root as usize]).map(|(n, _)| n).collect()
     }

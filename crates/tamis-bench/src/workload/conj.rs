@@ -1,26 +1,26 @@
-//! Conjunctions of three to seven predicates, five on average. Each is drawn around one of the events, so an event
-//! matches about one in a thousand of all, and a few by chance.
+//! Conjunctions of three to seven predicates, five on average. Each is generated from one of the events, so an event
+//! matches about one subscription in a thousand, and a few by chance.
 
-use super::{CARDINALITY, Event, Predicate, Workload, draw_events};
+use super::{CARDINALITY, Predicate, TypedEvent, Workload, draw_events};
 use crate::random::Random;
 
 /// Conjunctions over `dimensions` attributes.
 pub struct Conj {
     dimensions: usize,
-    events: Vec<Event>,
+    events: Vec<TypedEvent>,
     predicates: Vec<Predicate>,
-    /// Where each subscription's predicates begin, and one more.
+    /// Subscription `n` has the predicates `starts[n]..starts[n + 1]`.
     starts: Vec<u32>,
 }
 
 const EVENTS: usize = 1_000;
 const PAIRS: usize = 30;
-/// Of a hundred predicates, how many are equalities; the others are ranges of up to 40 values to either side.
+/// Percentage of equalities; the other predicates are ranges of up to 40 values to either side.
 const EQUALITIES: u64 = 20;
 const REACH: u64 = 40;
 
 impl Conj {
-    /// Draws all of it.
+    /// Generates events, then conjunctions.
     pub fn new(subscriptions: usize, dimensions: u64) -> Conj {
         let mut random = Random::new();
         let events = draw_events(&mut random, EVENTS, dimensions, PAIRS);
@@ -41,7 +41,7 @@ impl Conj {
         Conj { dimensions: dimensions as usize, events, predicates, starts }
     }
 
-    /// Predicates in all.
+    /// Number of predicates of all subscriptions.
     pub fn predicates(&self) -> usize {
         self.predicates.len()
     }
@@ -70,7 +70,7 @@ impl Workload for Conj {
         self.starts.len() - 1
     }
 
-    fn events(&self) -> &[Event] {
+    fn events(&self) -> &[TypedEvent] {
         &self.events
     }
 

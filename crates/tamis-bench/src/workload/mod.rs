@@ -2,11 +2,11 @@
 //!
 //! | file | workload |
 //! | --- | --- |
-//! | `conj` | conjunctions drawn around events, after BE-Gen: dense in few dimensions, sparse in many |
+//! | `conj` | conjunctions generated from events, after BE-Gen: dense in few dimensions, sparse in many |
 //! | `abe` | arbitrary expressions with shared parts, after ABE-Gen |
 //!
-//! Every draw comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` pins the result.
-//! The answers come from a typed evaluation here, which shares nothing with the library.
+//! Every random number comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` pins the result.
+//! The answers come from a typed evaluation here, which shares no code with the library.
 
 pub mod abe;
 pub mod conj;
@@ -20,7 +20,7 @@ use tamis_core::index::{IdColumn, Matches};
 /// `low <= value <= high`; with `negated`, the value is present and outside.
 #[derive(Clone, Copy)]
 pub struct Predicate {
-    /// Which attribute it looks at.
+    /// The attribute's number.
     pub attribute: u32,
     /// The smallest value inside.
     pub low: i16,
@@ -50,12 +50,12 @@ impl Predicate {
 }
 
 /// Attributes in ascending order, and their values.
-pub type Event = Vec<(u32, i16)>;
+pub type TypedEvent = Vec<(u32, i16)>;
 
-/// How many values an attribute can take.
+/// Distinct values per attribute.
 pub const CARDINALITY: u64 = 100;
 
-/// How many subscriptions match an event, and the sum of their numbers.
+/// The number of subscriptions that match an event, and the sum of their numbers.
 pub type Answer = (u64, u64);
 
 /// The answers of an index whose ids are the numbers of the expressions, by event.
@@ -74,19 +74,19 @@ fn tally(matching: impl Iterator<Item = usize>) -> Answer {
 
 /// Subscriptions, numbered from 0, and events.
 pub trait Workload {
-    /// How many attributes there are.
+    /// Number of attributes.
     fn dimensions(&self) -> usize;
-    /// How many subscriptions there are.
+    /// Number of subscriptions.
     fn len(&self) -> usize;
     /// The events.
-    fn events(&self) -> &[Event];
+    fn events(&self) -> &[TypedEvent];
     /// The text of a subscription.
     fn text(&self, subscription: usize) -> String;
     /// Whether an event, spread over all dimensions, satisfies a subscription.
     fn holds(&self, subscription: usize, values: &[i16]) -> bool;
 
     /// An event spread over all dimensions; -1 where it has no value.
-    fn spread(&self, event: &Event) -> Vec<i16> {
+    fn spread(&self, event: &TypedEvent) -> Vec<i16> {
         let mut values = vec![-1; self.dimensions()];
         for &(attribute, value) in event {
             values[attribute as usize] = value;
@@ -100,13 +100,13 @@ pub trait Workload {
     }
 
     /// The numbers of all subscriptions that an event satisfies, in ascending order.
-    fn matching(&self, event: &Event) -> Vec<u32> {
+    fn matching(&self, event: &TypedEvent) -> Vec<u32> {
         let values = self.spread(event);
         (0..self.len()).filter(|&n| self.holds(n, &values)).map(|n| n as u32).collect()
     }
 
     /// The right answer for an event: the tight scan that ratios are quoted against.
-    fn answer(&self, event: &Event) -> Answer {
+    fn answer(&self, event: &TypedEvent) -> Answer {
         let values = self.spread(event);
         tally((0..self.len()).filter(|&subscription| self.holds(subscription, &values)))
     }
@@ -126,13 +126,13 @@ pub trait Workload {
 }
 
 /// An event as JSON text.
-pub fn json(event: &Event) -> String {
+pub fn json(event: &TypedEvent) -> String {
     let cells: Vec<String> =
         event.iter().map(|(attribute, value)| format!("\"a{attribute}\":{value}")).collect();
     format!("{{{}}}", cells.join(","))
 }
 
-fn draw_events(random: &mut Random, count: usize, dimensions: u64, pairs: usize) -> Vec<Event> {
+fn draw_events(random: &mut Random, count: usize, dimensions: u64, pairs: usize) -> Vec<TypedEvent> {
     let draw = |_| {
         let mut event = BTreeMap::new();
         while event.len() < pairs {

@@ -1,4 +1,4 @@
-"""Ways to have the events of a folder matched, on Spark and without, each timed while it answers."""
+"""Methods to match the events of a folder, on Spark and without, each timed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Events:
         return max(1, self.rows // _SAMPLED)
 
     def batches(self) -> Iterator[tuple[list[int], list[str]]]:
-        """Read numbers and texts, so many at a time."""
+        """Read numbers and texts in batches of `_BATCH_EVENTS`."""
         for file in sorted(self.folder.glob("*.parquet")):
             for batch in pq.ParquetFile(file).iter_batches(_BATCH_EVENTS, columns=["event_id", "event"]):
                 yield batch["event_id"].to_pylist(), batch["event"].to_pylist()
@@ -60,8 +60,8 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Way:
-    """A way to have events matched; those with one question must have one answer."""
+class Method:
+    """A method to match events. Methods with the same question must find the same matches."""
 
     name: str
     question: Literal["all", "best"]
@@ -77,33 +77,33 @@ class Way:
         return done
 
 
-def ways(
+def methods(
     spark: SparkSession, ref: IndexRef, index: tamis.Index, events: Events, few: Events
-) -> Iterator[Way]:
-    """Give every way to match all events, and to find the best matches of a few."""
+) -> Iterator[Method]:
+    """Every method to match all events, and to find the best matches of a few."""
     from tamis.spark import match, match_files
 
     cores = spark.sparkContext.defaultParallelism
     for threads in sorted({1, cores}):
         name = f"`Index.match_json_many`, {_threads(threads)}, no Spark"
-        yield Way(name, "all", threads, events, partial(natively, index, events, threads))
+        yield Method(name, "all", threads, events, partial(natively, index, events, threads))
 
-    def files(asked: Events, top_k: int | None) -> DataFrame:
-        return match_files(spark, asked.folder, ref, output="array", top_k=top_k)
+    def files(chosen: Events, top_k: int | None) -> DataFrame:
+        return match_files(spark, chosen.folder, ref, output="array", top_k=top_k)
 
-    def table(asked: Events, top_k: int | None) -> DataFrame:
-        return match(spark.read.parquet(str(asked.folder)), ref, output="array", top_k=top_k)
+    def table(chosen: Events, top_k: int | None) -> DataFrame:
+        return match(spark.read.parquet(str(chosen.folder)), ref, output="array", top_k=top_k)
 
     calls: dict[str, Callable[[Events, int | None], DataFrame]] = {"match_files": files, "match": table}
     for name, call in calls.items():
         answer = partial(on_spark, partial(call, events, None), events.step)
-        yield Way(f'`{name}(..., output="array")`', "all", cores, events, answer)
+        yield Method(f'`{name}(..., output="array")`', "all", cores, events, answer)
     for threads in sorted({1, cores}):
         name = f"`Index.top_k_json_many`, k={BEST}, {_threads(threads)}, no Spark"
-        yield Way(name, "best", threads, few, partial(natively, index, few, threads, BEST))
+        yield Method(name, "best", threads, few, partial(natively, index, few, threads, BEST))
     for name, call in calls.items():
         answer = partial(on_spark, partial(call, few, BEST), few.step)
-        yield Way(f'`{name}(..., output="array", top_k={BEST})`', "best", cores, few, answer)
+        yield Method(f'`{name}(..., output="array", top_k={BEST})`', "best", cores, few, answer)
 
 
 def _threads(count: int) -> str:
@@ -132,7 +132,7 @@ def _ids(matches: list[Id] | list[tuple[Id, float]]) -> list[int]:
 
 
 def on_spark(matches: Callable[[], DataFrame], step: int) -> Pass:
-    """Have Spark make all matches, and count them; the ids of some events come back with the count."""
+    """Match on Spark and count there; only the ids of some events are collected with the count."""
     from pyspark.sql import functions as F
 
     began = time.perf_counter()
@@ -144,25 +144,25 @@ def on_spark(matches: Callable[[], DataFrame], step: int) -> Pass:
     return Pass(seconds, row["matches"] or 0, sample)
 
 
-def compare(found: list[tuple[Way, list[Pass]]]) -> None:
-    """Hold the answers of ways with one question against each other.
+def compare(found: list[tuple[Method, list[Pass]]]) -> None:
+    """Compare the matches of all methods with the same question.
 
     Raises:
         WrongAnswer: Two differ; the text says where.
     """
-    first: dict[str, tuple[Way, Pass]] = {}
-    for way, passes in found:
+    first: dict[str, tuple[Method, Pass]] = {}
+    for method, passes in found:
         for done in passes:
-            other, right = first.setdefault(way.question, (way, done))
+            other, right = first.setdefault(method.question, (method, done))
             if done.sample.keys() != right.sample.keys():
-                raise WrongAnswer(f"{way.name} and {other.name} did not answer the same events")
+                raise WrongAnswer(f"{method.name} and {other.name} did not answer the same events")
             for event, ids in done.sample.items():
                 if ids != right.sample[event]:
                     both = sorted({*ids} ^ {*right.sample[event]})
                     raise WrongAnswer(
-                        f"{way.name} and {other.name} differ about event {event}: only one has {both[:20]}"
+                        f"{method.name} and {other.name} differ about event {event}: only one has {both[:20]}"
                     )
             if done.matches != right.matches:
                 raise WrongAnswer(
-                    f"{way.name} found {done.matches:,} matches, {other.name} {right.matches:,}"
+                    f"{method.name} found {done.matches:,} matches, {other.name} {right.matches:,}"
                 )
