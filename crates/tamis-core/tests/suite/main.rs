@@ -4,4 +4,5 @@ mod engines;
 mod events;
 mod index;
 mod language;
+mod regressions;
 mod space;

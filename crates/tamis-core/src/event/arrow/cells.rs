@@ -91,19 +91,7 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
                 }
             })
         }
-        // All keys are null, and normalizing them would panic.
-        DataType::Dictionary(_, _) if array.as_any_dictionary().values().is_empty() => {
-            Box::new(|_, _| Ok(Slot::Missing))
-        }
-        DataType::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            let (keys, values) = (dictionary.normalized_keys(), reader(dictionary.values())?);
-            let nulls = dictionary.keys().logical_nulls();
-            Box::new(move |row, rows| match &nulls {
-                Some(nulls) if nulls.is_null(row) => Ok(Slot::Missing),
-                _ => values(keys[row], rows),
-            })
-        }
+        DataType::Dictionary(_, _) => dictionary(array, reader)?,
         DataType::List(_) => {
             let lists = array.as_list::<i32>().clone();
             let elements = element_reader(lists.values())?;
@@ -139,9 +127,29 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
     Ok(read)
 }
 
-/// Elements that are lists or objects themselves are present, but of no comparable kind.
+/// Cells of a dictionary column; `of_values` makes the reader of its values.
+fn dictionary(
+    array: &ArrayRef,
+    of_values: fn(&ArrayRef) -> Result<CellReader, String>,
+) -> Result<CellReader, String> {
+    let dictionary = array.as_any_dictionary();
+    // All keys are null, and normalizing them would panic.
+    if dictionary.values().is_empty() {
+        return Ok(Box::new(|_, _| Ok(Slot::Missing)));
+    }
+    let (keys, values) = (dictionary.normalized_keys(), of_values(dictionary.values())?);
+    let nulls = dictionary.keys().logical_nulls();
+    Ok(Box::new(move |row, rows| match &nulls {
+        Some(nulls) if nulls.is_null(row) => Ok(Slot::Missing),
+        _ => values(keys[row], rows),
+    }))
+}
+
+/// Elements that are lists or objects themselves are present, but of no comparable kind: the elements of a list must lie
+/// side by side, so no other list may be read between them.
 fn element_reader(values: &ArrayRef) -> Result<CellReader, String> {
     match values.data_type() {
+        DataType::Dictionary(_, _) => dictionary(values, element_reader),
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => {
             let values = values.clone();
             Ok(Box::new(move |row, _| Ok(if values.is_null(row) { Slot::Missing } else { Slot::Other })))
