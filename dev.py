@@ -9,188 +9,29 @@ tool behind it: `python3 dev.py test -k parse` hands `-k parse` to pytest.
 from __future__ import annotations
 
 import argparse
-import functools
-import hashlib
-import os
-import re
-import secrets
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
 
-ROOT = Path(__file__).resolve().parent
-VENV = ROOT / ".venv"
-BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-LOCK = ROOT / "requirements" / "dev.lock"
-STAMP = VENV / "tamis-stamp"
+sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
+
+from development.fuzzing import TARGETS, fuzz_steps
+from development.machine import LOCK, check_toolchain, ensure_cxx, ensure_venv, environment, seed, tool
+from development.steps import ROOT, Step, fail, run, run_beside, say, show_times, timed
 
 OLDEST_PYTHON = (3, 11)
-OLDEST_JAVA = 17
-
-
-# --- running steps ----------------------------------------------------------------------------------
-
-
-def say(text: str) -> None:
-    print(f"==> {text}", flush=True)
-
-
-def fail(text: str, code: int = 1) -> NoReturn:
-    print(f"dev.py: {text}", file=sys.stderr, flush=True)
-    raise SystemExit(code)
-
-
-def environment() -> dict[str, str]:
-    """The caller's environment, pointed at .venv.
-
-    Cargo gets the venv's Python, as the binding links against it. Variables that would pull in
-    another Python's packages are dropped.
-    """
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH", "CONDA_PREFIX")}
-    env["VIRTUAL_ENV"] = str(VENV)
-    env["PYO3_PYTHON"] = tool("python")
-    env["PATH"] = os.pathsep.join([str(BIN), env.get("PATH", "")])
-    env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
-    env["TAMIS_SEED"] = seed()
-    env.setdefault("PROPTEST_RNG_SEED", seed())
-    return env
-
-
-@functools.cache
-def seed() -> str:
-    """The seed of all random tests, in Rust and in Python: new in each run unless TAMIS_SEED fixes it."""
-    given = os.environ.get("TAMIS_SEED") or str(secrets.randbelow(2**32))
-    if not given.isdecimal():
-        fail(f"TAMIS_SEED is {given!r}; it takes a whole number")
-    return given
-
-
-def attempt(title: str, command: Sequence[str]) -> int:
-    """Say what is done, do it from the root, and return the exit code as a shell would give it."""
-    say(title)
-    try:
-        code = subprocess.run(command, cwd=ROOT, env=environment()).returncode
-    except FileNotFoundError:
-        print(f"dev.py: {command[0]} was not found", file=sys.stderr)
-        return 127
-    return code if code >= 0 else 128 - code
+# Seconds that `check` gives to all fuzz targets together.
+CHECK_FUZZ_SECONDS = 60
+# Steps that run beside each other. Compilers use all cores; tests on Spark mostly wait for its JVM.
+AT_ONCE = 3
 
 
 def step(title: str, command: Sequence[str]) -> None:
-    """Like `attempt`, but a failure ends dev.py with the step's exit code."""
-    code = attempt(title, command)
-    if code:
-        shown = shlex.join(command)
-        fail(f"step failed with exit code {code}: {title}\n        command: {shown}", code)
-
-
-@contextmanager
-def beside(title: str, command: Sequence[str]) -> Iterator[None]:
-    """Run a step while others run; what it says is shown when they are done."""
-    say(f"{title} (beside the next steps)")
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
-        try:
-            yield
-            process.wait()
-        finally:
-            process.kill()
-            say(f"{title}: what they said")
-            log.seek(0)
-            sys.stdout.buffer.write(log.read())
-            sys.stdout.flush()
-    if code := process.returncode:
-        fail(f"step failed with exit code {code}: {title}\n        command: {shlex.join(command)}")
-
-
-def tool(name: str) -> str:
-    return str(BIN / name)
-
-
-# --- the toolchain ----------------------------------------------------------------------------------
-
-
-def check_toolchain() -> None:
-    """Stop early, with advice, when the machine lacks what the build needs."""
-    # Where rustup puts cargo; shells opened before its installation do not know the place.
-    os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), str(Path.home() / ".cargo" / "bin")])
-    if shutil.which("cargo") is None:
-        fail(
-            "cargo was not found. Install Rust with rustup (https://rustup.rs) and open a new shell,\n"
-            "        or put the directory that holds cargo on PATH."
-        )
-    compilers = [os.environ.get("CC") or "cc", "gcc", "clang"]
-    if os.name != "nt" and not any(shutil.which(shlex.split(compiler)[0]) for compiler in compilers):
-        fail(
-            "no C compiler was found, and Rust needs one to link.\n"
-            "        On Debian or Ubuntu: apt-get install gcc libc6-dev"
-        )
-
-
-def java_version() -> int | None:
-    """The major version of the `java` on PATH, or None when there is none."""
-    try:
-        shown = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
-    except FileNotFoundError:
-        return None
-    # Java 8 calls itself "1.8.0_292", its successors "17.0.15" or just "21".
-    found = re.search(r'version "(?:1\.)?(\d+)', shown)
-    return int(found.group(1)) if found else None
-
-
-def ensure_java() -> None:
-    """Install Java where that takes no question; otherwise say what is missing and go on."""
-    version = java_version()
-    if version is not None and version >= OLDEST_JAVA:
-        return
-    package = f"openjdk-{OLDEST_JAVA}-jre-headless"
-    say(f"Java {OLDEST_JAVA} or newer was not found. Spark, for the demo and for some tests, needs it.")
-    prefix = administrator()
-    if prefix is None:
-        say(f"going on without Java; to have it, install {package} or its like")
-        return
-    install = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq"]
-    code = attempt(
-        "updating the package lists (TAMIS_NO_APT=1 prevents it)", [*prefix, "apt-get", "update", "-qq"]
-    )
-    code = code or attempt(f"installing {package}", [*prefix, *install, "--no-install-recommends", package])
-    if code:
-        say(f"going on without Java: apt-get failed with exit code {code}")
-
-
-def administrator() -> list[str] | None:
-    """The prefix that runs apt-get with its rights and without a question, or None."""
-    if os.environ.get("TAMIS_NO_APT") or shutil.which("apt-get") is None:
-        return None
-    if os.geteuid() == 0:
-        return []
-    if shutil.which("sudo") and not subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode:
-        return ["sudo", "-n"]
-    return None
-
-
-def ensure_venv() -> None:
-    """Make .venv from the lock unless the one there was made from the same lock by the same Python."""
-    wanted = f"{sys.version}\n{hashlib.sha256(LOCK.read_bytes()).hexdigest()}\n"
-    if STAMP.is_file() and STAMP.read_text() == wanted and shutil.which(tool("python")):
-        return
-    ensure_java()
-    say(f"making .venv with Python {sys.version.split()[0]}")
-    # When dev.py itself runs on .venv's Python, clearing .venv must not take that Python away.
-    base = getattr(sys, "_base_executable", sys.executable)
-    made = subprocess.run([base, "-m", "venv", "--clear", str(VENV)], cwd=ROOT)
-    if made.returncode:
-        fail("could not make .venv. On Debian or Ubuntu: apt-get install python3-venv", made.returncode)
-    install = ["-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(LOCK)]
-    step("installing the locked packages into .venv", [tool("python"), *install])
-    # Written last, so that an interrupted installation is made anew.
-    STAMP.write_text(wanted)
+    """Run a command; a failure ends dev.py with the name of the step."""
+    run(Step(title, command), environment())
 
 
 # --- commands ---------------------------------------------------------------------------------------
@@ -205,8 +46,7 @@ def setup(args: Sequence[str] = ()) -> None:
 def build(args: Sequence[str] = ()) -> None:
     """Compile the Rust core and install it, with the Python package, into .venv."""
     setup()
-    command = [tool("maturin"), "develop", "--release", "--locked", *args]
-    step("building the core (the first time takes a few minutes)", command)
+    step("building the core (the first time takes a few minutes)", maturin("--release", *args))
 
 
 def demo(args: Sequence[str] = ()) -> None:
@@ -218,27 +58,42 @@ def demo(args: Sequence[str] = ()) -> None:
 def test(args: Sequence[str] = ()) -> None:
     """Run the Rust and the Python tests (arguments go to pytest)."""
     build()
-    say(f"random tests: seed {seed()}; TAMIS_SEED={seed()} repeats this run")
-    rust, python = ["cargo", "test", "--workspace", "--locked"], [tool("python"), "-m", "pytest"]
+    say_seed()
     if args:
-        step("Rust tests", rust)
-        step("Python tests", [*python, *args])
+        step("Rust tests", RUST_TESTS)
+        step("Python tests", [*pytest(), *args])
         return
-    # Spark mostly waits for Spark.
-    with beside("Spark tests", [*python, "tests/spark"]):
-        step("Rust tests", rust)
-        step("Python tests", [*python, "--ignore=tests/spark"])
+    steps = [
+        Step("Rust tests: build", [*RUST_TESTS, "--no-run"]),
+        Step("Spark tests", [*pytest(), "tests/spark"]),
+        Step("Rust tests", RUST_TESTS, needs=["Rust tests: build"]),
+        Step("Python tests", [*pytest(), "--ignore=tests/spark"], needs=["Rust tests"]),
+    ]
+    run_beside(steps, environment(), AT_ONCE)
+    show_times()
 
 
 def lint(args: Sequence[str] = ()) -> None:
     """Check formatting, lints and types of Rust and Python."""
     setup()
-    step("cargo fmt", ["cargo", "fmt", "--all", "--check"])
-    clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]
-    step("cargo clippy", clippy)
-    step("ruff check", [tool("ruff"), "check"])
-    step("ruff format", [tool("ruff"), "format", "--check"])
-    step("mypy", [tool("mypy")])
+    for check in lints():
+        run(check, environment())
+
+
+def fuzz(args: Sequence[str] = ()) -> None:
+    """Run a fuzz target, or all in turn, for some time: fuzz [target] [--seconds N]."""
+    parser = argparse.ArgumentParser(prog="python3 dev.py fuzz")
+    parser.add_argument("target", nargs="?", choices=TARGETS, help="all in turn if none is named")
+    parser.add_argument(
+        "--seconds", type=int, default=60, help="in total, split evenly (default: %(default)s)"
+    )
+    given = parser.parse_args(args)
+    setup()
+    if not ensure_cxx():
+        fail("there is no C++ compiler to build libFuzzer with; `cargo test -p tamis-fuzz` replays the seeds")
+    targets = [given.target] if given.target else TARGETS
+    for stage in fuzz_steps(targets, given.seconds):
+        run(stage, environment())
 
 
 def bench(args: Sequence[str] = ()) -> None:
@@ -256,16 +111,19 @@ def bench(args: Sequence[str] = ()) -> None:
 def licenses(args: Sequence[str] = ()) -> None:
     """Check that every dependency has a licence we allow."""
     setup()
-    step("licences of the dependencies", [tool("python"), "tools/licenses.py"])
+    run(LICENCES, environment())
 
 
 def check(args: Sequence[str] = ()) -> None:
-    """All that CI runs: lint, licenses, test, demo."""
-    lint()
-    licenses()
-    test()
+    """All that CI runs: lint, licenses, test, demo, fuzz."""
+    timed("environment", setup)
+    say_seed()
+    fuzzing = fuzz_steps(TARGETS, CHECK_FUZZ_SECONDS) if ensure_cxx() else []
+    if not fuzzing:
+        say("the fuzz targets only replay their seeds, within the Rust tests: there is no C++ compiler")
     with tempfile.TemporaryDirectory() as folder:
-        demo(["--out", str(Path(folder) / "demo")])
+        run_beside([*check_steps(Path(folder)), *after("Rust tests", fuzzing)], environment(), AT_ONCE)
+    show_times()
     say("all checks passed")
 
 
@@ -294,12 +152,70 @@ def clean(args: Sequence[str] = ()) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+# --- what commands are made of ----------------------------------------------------------------------
+
+RUST_TESTS = ["cargo", "test", "--workspace", "--locked"]
+LICENCES = Step("licences of the dependencies", [tool("python"), "tools/licenses.py"])
+
+
+def maturin(*args: str) -> list[str]:
+    return [tool("maturin"), "develop", "--locked", *args]
+
+
+def pytest() -> list[str]:
+    return [tool("python"), "-m", "pytest"]
+
+
+def say_seed() -> None:
+    say(f"random tests: seed {seed()}; TAMIS_SEED={seed()} repeats this run")
+
+
+def lints() -> list[Step]:
+    clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]
+    return [
+        Step("cargo fmt", ["cargo", "fmt", "--all", "--check"]),
+        Step("ruff check", [tool("ruff"), "check"]),
+        Step("ruff format", [tool("ruff"), "format", "--check"]),
+        Step("cargo clippy", clippy),
+        Step("mypy", [tool("mypy")]),
+    ]
+
+
+def check_steps(folder: Path) -> list[Step]:
+    """The steps of `check`; files that are not kept go below `folder`.
+
+    Everything is compiled in the profile of tests: the binding as well, so that its dependencies are compiled
+    once and the Python tests run with debug assertions. Steps that compile in that profile run in turn: cargo
+    locks the folder it writes to.
+    """
+    build_tests = Step("Rust tests: build", [*RUST_TESTS, "--no-run"])
+    binding = Step("binding: build", maturin("--profile", "test"), needs=[build_tests.title])
+    built = [binding.title]
+    return [
+        build_tests,
+        *lints()[:3],
+        LICENCES,
+        Step("mypy", [tool("mypy")]),
+        binding,
+        Step("Spark tests", [*pytest(), "tests/spark"], needs=built),
+        Step("Rust tests", RUST_TESTS, needs=built),
+        Step("Python tests", [*pytest(), "--ignore=tests/spark"], needs=built),
+        Step("tamis demo", [tool("tamis"), "demo", "--out", str(folder / "demo")], needs=["Spark tests"]),
+        Step("cargo clippy", lints()[3].command, needs=["Rust tests"]),
+    ]
+
+
+def after(title: str, steps: Sequence[Step]) -> list[Step]:
+    """The same steps, all of them after the one with this title."""
+    return [Step(each.title, each.command, [*each.needs, title], each.variables) for each in steps]
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     command.__name__: command
-    for command in (demo, test, setup, build, lint, bench, licenses, check, lock, clean)
+    for command in (demo, test, setup, build, lint, fuzz, bench, licenses, check, lock, clean)
 }
-# The commands that hand further arguments to the tool behind them.
-FORWARDING = {"demo", "test", "build", "bench", "lock"}
+# The commands that take further arguments.
+FORWARDING = {"demo", "test", "build", "bench", "lock", "fuzz"}
 
 
 def main() -> None:

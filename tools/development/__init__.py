@@ -1,0 +1,1 @@
+"""The parts of `dev.py`: steps that are run and timed, the toolchain and .venv, the fuzz targets."""
