@@ -28,7 +28,12 @@ from pyarrow import csv
 import tamis
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "testdata").glob("*.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(path for top in ("docs", "fuzz", "testdata") for path in (ROOT / top).rglob("*.md")),
+    ]
+)
 PLAIN = {"text", "json", "toml", "rust"}
 
 

@@ -5,4 +5,5 @@ mod events;
 mod index;
 mod language;
 mod regressions;
+mod saved_files;
 mod space;
