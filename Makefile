@@ -1,16 +1,16 @@
-# Every target is one call of dev.py, so that a desk and CI do the same. `make` alone lists them.
+# Every target is one call of dev.py, so that a developer and CI run the same. `make` alone lists them.
 # Arguments for the tool behind a target: make test ARGS="-k parse"
 
 DEV := python3 dev.py
 ARGS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench licenses check lock clean
+.PHONY: help demo test setup build lint fuzz bench licenses check lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
-demo: ## Run the guided tour
+demo: ## Run the whole pipeline on Spark
 	@$(DEV) demo $(ARGS)
 
 test: ## Run the Rust and the Python tests
@@ -25,13 +25,16 @@ build: ## Compile the core and install it into .venv
 lint: ## Check formatting, lints and types
 	@$(DEV) lint
 
+fuzz: ## Run the fuzz targets (ARGS="parse --seconds 600" for one and longer)
+	@$(DEV) fuzz $(ARGS)
+
 bench: ## Compare all engines and their rivals (ARGS=--help says how)
 	@$(DEV) bench $(ARGS)
 
 licenses: ## Check the licences of all dependencies
 	@$(DEV) licenses
 
-check: ## All that CI runs: lint, licenses, test, demo
+check: ## All that CI runs: lint, licenses, test, demo, fuzz
 	@$(DEV) check
 
 lock: ## Write the lock files (ARGS=--upgrade takes newer versions)
