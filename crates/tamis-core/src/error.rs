@@ -36,6 +36,16 @@ pub enum Error {
         /// Conjunctions allowed.
         limit: u64,
     },
+    /// Rules that no segment of the engine `compiled` can hold: a field of its format has too few bits.
+    #[error(
+        "more than {limit} {what} in one segment; split the largest rules into several, or spread the rules over several indexes"
+    )]
+    SegmentTooLarge {
+        /// What there would be too many of.
+        what: &'static str,
+        /// How many are allowed.
+        limit: u64,
+    },
     /// An unknown engine, option or option value; an operation that the engine does not support.
     #[error("{0}")]
     Option(String),

@@ -1,13 +1,15 @@
-//! What was laid out for an expression, in words: where its alternatives wait, what is known there, what is tested then.
+//! Where is an expression found, and what is tested there?
 //!
-//! Read from the arrays themselves, so that it tells what is, not what was meant.
+//! Read from the arrays of the segment by the traversal that matching uses, so it shows what events do.
 
-use crate::compiled::Compiled;
-use crate::compiled::arena::check::{self, Found, Through};
-use crate::compiled::build::conditions::{Check, Complex, Conditions};
-use crate::compiled::build::cover::REPEATED;
-use crate::compiled::values::spaces::Intervals;
-use crate::expr::{Normal, Test};
+use crate::compiled::arena::check::{self, StoredRow};
+use crate::compiled::arena::complex_test::ComplexTest;
+use crate::compiled::arena::test_encoding::ResidualTest;
+use crate::compiled::arena::traversal::PlaceKind;
+use crate::compiled::build::conditions::element_dimension;
+use crate::compiled::segment::CompiledSegment;
+use crate::compiled::values::spaces::SpaceSet;
+use crate::expr::{Normal, Over, Predicate, Test};
 use crate::schema::Schema;
 
 /// One way to find an expression.
@@ -15,178 +17,55 @@ use crate::schema::Schema;
 pub struct PlannedAlternative {
     /// The kind of place: everywhere, scan, pair, node or group.
     pub place: &'static str,
-    /// How many places of this kind it waits at: the spaces of a list of values, or the nodes of an interval.
+    /// How many places of this kind list it: the spaces of an IN list, or the nodes of an interval.
     pub places: usize,
-    /// The predicates that are met by coming there.
+    /// The predicates that every event which reads the place satisfies.
     pub met: Vec<String>,
-    /// What is left to be tested, in order.
+    /// Residual tests, in order.
     pub tests: Vec<String>,
-    /// The estimated share of events that come there.
+    /// Estimated share of events that read the place, from 0 to 1.
     pub share: f64,
 }
 
-impl Compiled {
-    /// What was laid out for the expression with this number. It was normalized against this schema.
+impl CompiledSegment {
+    /// The alternatives of the expression with this number, which was normalized against this schema.
     pub fn explain(&self, number: u32, expression: &Normal, schema: &Schema) -> Vec<PlannedAlternative> {
-        let view = self.view();
-        let words = Words::new(self, expression, schema);
+        let text = PlanText::new(self, expression, schema);
         let mut alternatives: Vec<PlannedAlternative> = Vec::new();
-        // Without faults: whoever opened or built the segment can walk over it.
-        let _ = check::rows(&view, &mut |found| {
-            if found.target & !REPEATED == number {
-                let told = words.tell(&found);
-                match alternatives.iter_mut().find(|other| other.is_like(&told)) {
+        // A damaged segment explains what can be read of it.
+        let _ = check::for_each_row(&self.view(), |row| {
+            if row.target.number() == number {
+                let planned = text.alternative(&row);
+                match alternatives.iter_mut().find(|other| other.differs_in_place_only(&planned)) {
                     Some(other) => {
                         other.places += 1;
-                        other.share += told.share;
+                        other.share += planned.share;
                     }
-                    None => alternatives.push(told),
+                    None => alternatives.push(planned),
                 }
             }
             Ok(())
         });
         alternatives
     }
-}
 
-impl PlannedAlternative {
-    fn is_like(&self, other: &PlannedAlternative) -> bool {
-        self.place == other.place && self.met == other.met && self.tests == other.tests
-    }
-}
-
-/// The predicates of an expression, and what they are in the spaces of a segment.
-struct Words<'w> {
-    compiled: &'w Compiled,
-    schema: &'w Schema,
-    /// Text, dimension and accepted spaces of each predicate.
-    predicates: Vec<(String, u32, Intervals)>,
-}
-
-impl<'w> Words<'w> {
-    fn new(compiled: &'w Compiled, expression: &Normal, schema: &'w Schema) -> Words<'w> {
-        let tell = |predicate: &crate::expr::Predicate| {
-            let text = predicate.text(schema.name(predicate.attribute));
-            let (dimension, spaces) = compiled.spaces_of(predicate);
-            (text, dimension, spaces)
-        };
-        Words { compiled, schema, predicates: expression.predicates().iter().map(tell).collect() }
-    }
-
-    fn tell(&self, found: &Found) -> PlannedAlternative {
-        let place = match found.through {
-            Through::Everywhere => "everywhere",
-            Through::Scan => "scan",
-            Through::Pair => "pair",
-            Through::Node => "node",
-            Through::Group => "group",
-        };
-        let met =
-            found.known.iter().map(|(dimension, interval)| self.interval(*dimension, *interval)).collect();
-        let tests = found.tests.iter().map(|check| self.test(*check)).collect();
-        let share =
-            found.known.iter().map(|(dimension, interval)| self.compiled.share(*dimension, *interval));
-        PlannedAlternative { place, places: 1, met, tests, share: share.product() }
-    }
-
-    /// The predicate that accepts an interval of spaces; of several, the one that accepts the fewest.
-    fn interval(&self, dimension: u32, (low, high): (u32, u32)) -> String {
-        let size =
-            |spaces: &[(u32, u32)]| spaces.iter().map(|(low, high)| u64::from(high - low) + 1).sum::<u64>();
-        let accepts = self.predicates.iter().filter(|(_, other, spaces)| {
-            *other == dimension && spaces.iter().any(|(first, last)| *first <= low && high <= *last)
-        });
-        match accepts.min_by_key(|(_, _, spaces)| size(spaces)) {
-            Some((text, ..)) => text.clone(),
-            None => format!("{} is present", self.name(dimension)),
-        }
-    }
-
-    fn name(&self, dimension: u32) -> String {
-        let elements = self.compiled.elements.iter().find(|[_, elements]| *elements == dimension);
-        let attribute = elements.map_or(dimension, |[attribute, _]| *attribute) as usize;
-        let name = self.schema.names().nth(attribute).map_or_else(|| "a pattern".into(), str::to_owned);
-        if elements.is_some() { format!("an element of {name}") } else { name }
-    }
-
-    fn test(&self, check: Check) -> String {
-        let exactly = |dimension: u32, accepted: &[(u32, u32)]| {
-            let same =
-                self.predicates.iter().find(|(_, other, spaces)| *other == dimension && spaces == accepted);
-            same.map(|(text, ..)| text.clone())
-        };
-        let entries = &self.compiled.table.entries;
-        match check {
-            Check::Interval { dimension, low, high, outside: false } => {
-                exactly(dimension, &[(low, high)]).unwrap_or_else(|| self.interval(dimension, (low, high)))
-            }
-            Check::Interval { dimension, low, high, outside: true } => {
-                let last = self.compiled.spaces.count(dimension) - 1;
-                exactly(dimension, &[(1, low - 1), (high + 1, last)])
-                    .unwrap_or_else(|| format!("{} is outside", self.name(dimension)))
-            }
-            Check::Complex(entry) => {
-                match entries.get(entry as usize).map(|entry| Complex::from_words(*entry)) {
-                    Some(Complex::Program { len, all, .. }) => {
-                        format!("{} of {len} parts", if all { "all" } else { "one" })
-                    }
-                    Some(
-                        Complex::Within { dimension, start, len }
-                        | Complex::AnyWithin { dimension, start, len }
-                        | Complex::AllWithin { dimension, start, len },
-                    ) => {
-                        let intervals = &self.compiled.table.intervals[start as usize..][..len as usize];
-                        let accepted: Vec<_> = intervals.iter().map(|[low, high]| (*low, *high)).collect();
-                        exactly(dimension, &accepted).unwrap_or_else(|| self.name(dimension))
-                    }
-                    Some(Complex::Between { dimension, low, high }) => self.interval(dimension, (low, high)),
-                    Some(Complex::Outside { dimension, low, high }) => {
-                        self.test(Check::Interval { dimension, low, high, outside: true })
-                    }
-                    Some(Complex::Listed { dimension, start }) => {
-                        let bits = &self.compiled.table.bits[start as usize..];
-                        let listed = |space: u32| bits[space as usize / 64] >> (space % 64) & 1 == 1;
-                        let fits = |spaces: &[(u32, u32)]| {
-                            let inside =
-                                |space: u32| spaces.iter().any(|(low, high)| (*low..=*high).contains(&space));
-                            (0..self.compiled.spaces.count(dimension))
-                                .all(|space| listed(space) == inside(space))
-                        };
-                        let same = self
-                            .predicates
-                            .iter()
-                            .find(|(_, other, spaces)| *other == dimension && fits(spaces));
-                        same.map_or_else(|| self.name(dimension), |(text, ..)| text.clone())
-                    }
-                    Some(Complex::Asked { predicate }) => {
-                        self.compiled.textuals.text(predicate as usize, self.schema)
-                    }
-                    None => "nothing".into(),
-                }
-            }
-        }
-    }
-}
-
-impl Compiled {
-    /// The dimension that tells whether a predicate holds, and the spaces it accepts there.
-    fn spaces_of(&self, predicate: &crate::expr::Predicate) -> (u32, Vec<(u32, u32)>) {
-        if let Some(flag) = self.textuals.flag(predicate) {
-            return (flag, vec![(1, 1)]);
+    /// The dimension of a predicate and the spaces it accepts there; `None` if it is evaluated directly.
+    fn spaces_of(&self, predicate: &Predicate) -> Option<(u32, SpaceSet)> {
+        if let Some(dimension) = self.strings.dimension(predicate) {
+            return Some((dimension, vec![(1, 1)]));
         }
         if let Test::Pattern { .. } | Test::Cidr { .. } = predicate.test {
-            // Asked by itself; no space tells.
-            return (u32::MAX, Vec::new());
+            return None;
         }
         let dimension = match predicate.over {
-            crate::expr::Over::Value => predicate.attribute.0,
-            _ => Conditions::elements_among(&self.elements, predicate.attribute),
+            Over::Value => predicate.attribute.0,
+            _ => element_dimension(&self.elements, predicate.attribute)?,
         };
-        (dimension, self.spaces.accepted(dimension, &predicate.test))
+        Some((dimension, self.spaces.accepted(dimension, &predicate.test)))
     }
 
-    /// The estimated share of events with a space in an interval: how many have the dimension is known from the sample,
-    /// if there was one; within it all spaces count alike.
+    /// Estimated share of events with a space in an interval: the presence of the dimension times the weight of the
+    /// interval if nothing is known of the events.
     fn share(&self, dimension: u32, (low, high): (u32, u32)) -> f64 {
         let mut weights = Vec::new();
         self.spaces.weights(dimension, &mut weights);
@@ -195,5 +74,134 @@ impl Compiled {
         let inside: f32 = weights.get(low as usize..=last).map_or(0.0, |inside| inside.iter().sum());
         let presence = self.presence.get(dimension as usize).copied().unwrap_or(1.0);
         f64::from(presence * inside.max(0.25) / total)
+    }
+}
+
+impl PlannedAlternative {
+    fn differs_in_place_only(&self, other: &PlannedAlternative) -> bool {
+        self.place == other.place && self.met == other.met && self.tests == other.tests
+    }
+}
+
+/// A predicate of the expression: its text, its dimension and the spaces it accepts.
+struct PredicateText {
+    text: String,
+    dimension: u32,
+    accepted: SpaceSet,
+}
+
+/// Turns tests on spaces back into the predicates of an expression.
+struct PlanText<'w> {
+    segment: &'w CompiledSegment,
+    schema: &'w Schema,
+    /// Predicates that spaces decide.
+    predicates: Vec<PredicateText>,
+}
+
+impl<'w> PlanText<'w> {
+    fn new(segment: &'w CompiledSegment, expression: &Normal, schema: &'w Schema) -> PlanText<'w> {
+        let text = |predicate: &Predicate| {
+            let (dimension, accepted) = segment.spaces_of(predicate)?;
+            let text = predicate.text(schema.name(predicate.attribute));
+            Some(PredicateText { text, dimension, accepted })
+        };
+        let predicates = expression.predicates().iter().filter_map(text).collect();
+        PlanText { segment, schema, predicates }
+    }
+
+    fn alternative(&self, row: &StoredRow) -> PlannedAlternative {
+        let place = match row.kind {
+            PlaceKind::Everywhere => "everywhere",
+            PlaceKind::Scan => "scan",
+            PlaceKind::Pair => "pair",
+            PlaceKind::Node => "node",
+            PlaceKind::Group => "group",
+        };
+        let known = row.known.iter();
+        let share = known.clone().map(|(dimension, interval)| self.segment.share(*dimension, *interval));
+        PlannedAlternative {
+            place,
+            places: 1,
+            met: known.map(|(dimension, interval)| self.interval(*dimension, *interval)).collect(),
+            tests: row.tests.iter().map(|test| self.test(*test)).collect(),
+            share: share.product(),
+        }
+    }
+
+    /// The predicate that accepts an interval of spaces; of several, the one that accepts the fewest.
+    fn interval(&self, dimension: u32, (low, high): (u32, u32)) -> String {
+        let size =
+            |spaces: &[(u32, u32)]| spaces.iter().map(|(low, high)| u64::from(high - low) + 1).sum::<u64>();
+        let accepts = self.predicates.iter().filter(|predicate| {
+            predicate.dimension == dimension
+                && predicate.accepted.iter().any(|(first, last)| *first <= low && high <= *last)
+        });
+        match accepts.min_by_key(|predicate| size(&predicate.accepted)) {
+            Some(predicate) => predicate.text.clone(),
+            None => format!("{} is present", self.name(dimension)),
+        }
+    }
+
+    /// The predicate whose accepted spaces satisfy a condition.
+    fn predicate(&self, dimension: u32, is_it: impl Fn(&[(u32, u32)]) -> bool) -> Option<String> {
+        let of_dimension = self.predicates.iter().filter(|predicate| predicate.dimension == dimension);
+        of_dimension.into_iter().find(|predicate| is_it(&predicate.accepted)).map(|it| it.text.clone())
+    }
+
+    fn name(&self, dimension: u32) -> String {
+        let elements = self.segment.elements.iter().find(|[_, elements]| *elements == dimension);
+        let attribute = elements.map_or(dimension, |[attribute, _]| *attribute) as usize;
+        let name = self.schema.names().nth(attribute).map_or_else(|| "a pattern".into(), str::to_owned);
+        if elements.is_some() { format!("an element of {name}") } else { name }
+    }
+
+    fn test(&self, test: ResidualTest) -> String {
+        match test {
+            ResidualTest::Interval { dimension, low, high, outside: false } => self
+                .predicate(dimension, |accepted| accepted == [(low, high)])
+                .unwrap_or_else(|| self.interval(dimension, (low, high))),
+            ResidualTest::Interval { dimension, low, high, outside: true } => {
+                let last = self.segment.spaces.count(dimension) - 1;
+                self.predicate(dimension, |accepted| accepted == [(1, low - 1), (high + 1, last)])
+                    .unwrap_or_else(|| format!("{} is outside", self.name(dimension)))
+            }
+            ResidualTest::Complex(entry) => {
+                let entry = self.segment.complex.entries.get(entry as usize);
+                entry.map_or_else(|| "nothing".into(), |entry| self.complex(ComplexTest::unpack(*entry)))
+            }
+        }
+    }
+
+    fn complex(&self, test: ComplexTest) -> String {
+        let complex = &self.segment.complex;
+        match test {
+            ComplexTest::Subexpression { len, all, .. } => {
+                format!("{} of {len} parts", if all { "all" } else { "one" })
+            }
+            ComplexTest::InIntervals { dimension, start, len }
+            | ComplexTest::AnyElementIn { dimension, start, len }
+            | ComplexTest::AllElementsIn { dimension, start, len } => {
+                let intervals = &complex.intervals[start as usize..][..len as usize];
+                let intervals: Vec<_> = intervals.iter().map(|[low, high]| (*low, *high)).collect();
+                self.predicate(dimension, |accepted| accepted == intervals)
+                    .unwrap_or_else(|| self.name(dimension))
+            }
+            ComplexTest::Interval { dimension, low, high } => self.interval(dimension, (low, high)),
+            ComplexTest::OutsideInterval { dimension, low, high } => {
+                self.test(ResidualTest::Interval { dimension, low, high, outside: true })
+            }
+            ComplexTest::InBitmap { dimension, start } => {
+                let bits = &complex.bits[start as usize..];
+                let in_bitmap = |space: u32| bits[space as usize / 64] >> (space % 64) & 1 == 1;
+                let is_it = |accepted: &[(u32, u32)]| {
+                    let accepts =
+                        |space: u32| accepted.iter().any(|(low, high)| (*low..=*high).contains(&space));
+                    let mut spaces = 0..self.segment.spaces.count(dimension);
+                    spaces.all(|space| in_bitmap(space) == accepts(space))
+                };
+                self.predicate(dimension, is_it).unwrap_or_else(|| self.name(dimension))
+            }
+            ComplexTest::Direct { predicate } => self.segment.strings.text(predicate as usize, self.schema),
+        }
     }
 }

@@ -1,122 +1,127 @@
-//! How lists and tables are read; [`layout`](crate::compiled::arena::writer) writes them.
+//! Posting lists and interval tables as slices of the arena; [`writer`](crate::compiled::arena::writer) makes them.
+//!
+//! Reading a head takes a few instructions and checks that its parts lie inside the arena: those of a damaged file may
+//! not, and are skipped.
 
-use crate::compiled::arena::writer::{LONG_STARTS, ROW, SAME_LENGTH, SHORT_STARTS};
-use crate::compiled::matching::simd::{BLOCK, Lane};
+use crate::compiled::arena::header::{
+    ListHeader, MAX_UNIFORM_ROW, RowFormat, RowStarts, TableDirectory, TableHeader,
+};
+use crate::compiled::arena::interval_block::{BLOCK, EndWidth};
 
-/// Reads a word of the arena.
+/// The encoded test at an offset.
 #[inline(always)]
 pub(in crate::compiled) fn load<const WIDE: bool>(arena: &[u32], at: usize) -> u64 {
     if WIDE { u64::from(arena[at]) | u64::from(arena[at + 1]) << 32 } else { u64::from(arena[at]) }
 }
 
-pub(in crate::compiled) const fn size<const WIDE: bool>() -> usize {
+/// Words of an encoded test.
+pub(in crate::compiled) const fn test_words<const WIDE: bool>() -> usize {
     if WIDE { 2 } else { 1 }
 }
 
-/// A list, with its parts where they are. `None` if they reach outside, as only those of damaged files do.
+/// A posting list: the alternatives of a node, or of the list that every event reads.
 #[derive(Clone, Copy)]
-pub(in crate::compiled) struct List<'a> {
-    /// Targets without further tests.
+pub(in crate::compiled) struct PostingList<'a> {
+    /// Targets without residual tests.
     pub decided: &'a [u32],
-    /// How many flat ones there are, their first tests (those of four bytes filled up to eights with some that never
-    /// hold), and their rows.
-    pub flat: usize,
-    pub firsts: &'a [u32],
-    pub rows: RowStarts,
-    /// Dimensions of the groups, and their tables.
-    pub groups: (&'a [u32], &'a [u32]),
+    /// Entries with residual tests.
+    pub entries: usize,
+    /// The first test of each entry. Tests of 4 bytes are padded to a multiple of 8 with tests that never hold.
+    pub first_tests: &'a [u32],
+    /// Targets and further tests.
+    pub rows: RowRegion,
+    /// Tables of entries that continue with the same dimension.
+    pub groups: TableDirectory<'a>,
 }
 
-impl<'a> List<'a> {
-    /// Reads the head of a list; `size` is how many words a test takes.
+impl<'a> PostingList<'a> {
+    /// Reads the head of a list; `None` if its parts reach outside the arena. A test takes `test_words` words.
     #[inline(always)]
-    pub fn read(arena: &'a [u32], at: usize, size: usize) -> Option<List<'a>> {
+    pub fn read(arena: &'a [u32], at: usize, test_words: usize) -> Option<PostingList<'a>> {
         let record = arena.get(at..)?;
-        let &[decided, form, groups, directory] = record.first_chunk()?;
-        let flat = (form >> 6) as usize;
-        let (decided, rest) = record[4..].split_at_checked(decided as usize)?;
-        let firsts = rest.get(..firsts_words(flat, size))?;
-        let starts = at + 4 + decided.len() + firsts.len();
-        let (kind, same) = (form & 3, (form >> 2 & 15) as usize);
-        let rows = RowStarts::new(arena, kind, same, starts, flat)?;
-        let groups = record.get(directory as usize..)?.get(..2 * groups as usize)?;
-        Some(List { decided, flat, firsts, rows, groups: groups.split_at(groups.len() / 2) })
+        let header = ListHeader::unpack(*record.first_chunk()?);
+        let entries = header.entries as usize;
+        let (decided, rest) = record[ListHeader::WORDS..].split_at_checked(header.decided as usize)?;
+        let first_tests = rest.get(..first_tests_words(entries, test_words))?;
+        let starts = at + ListHeader::WORDS + decided.len() + first_tests.len();
+        let rows = RowRegion::new(arena, header.rows, starts, entries)?;
+        let directory = record.get(header.directory as usize..)?;
+        let groups = TableDirectory::read(directory, header.groups as usize)?;
+        Some(PostingList { decided, entries, first_tests, rows, groups })
     }
 }
 
-/// How many words the first tests of a list take: those of four bytes are filled up to eights.
+/// Words of a list's first tests: those of 4 bytes are padded to a multiple of 8, the tests of one SIMD comparison.
 #[inline(always)]
-pub(in crate::compiled) fn firsts_words(flat: usize, size: usize) -> usize {
-    if size == 1 { flat.next_multiple_of(8) } else { flat * size }
+pub(in crate::compiled) fn first_tests_words(entries: usize, test_words: usize) -> usize {
+    if test_words == 1 { entries.next_multiple_of(8) } else { entries * test_words }
 }
 
-/// How many words the starts of rows take.
-#[inline(always)]
-pub(in crate::compiled) fn starts_words(kind: u32, rows: usize) -> usize {
-    match kind {
-        SAME_LENGTH => 0,
-        SHORT_STARTS => (rows + 1).div_ceil(2),
-        _ => rows + 1,
-    }
-}
-
-/// How the starts of rows are kept, where they are, and the length of rows if it is the same.
+/// Where the rows of a list or table are.
 #[derive(Clone, Copy)]
-pub(in crate::compiled) struct RowStarts {
-    kind: u32,
+pub(in crate::compiled) struct RowRegion {
+    kind: RowStarts,
+    /// Offset of the row starts.
     starts: usize,
-    /// 0 if rows have different lengths.
-    pub same: usize,
-    /// Where the first one begins.
-    pub rows: usize,
+    /// Words of each row; 0 if lengths differ.
+    pub uniform: usize,
+    /// Offset of the first row.
+    pub first: usize,
 }
 
-impl RowStarts {
-    fn new(arena: &[u32], kind: u32, same: usize, starts: usize, count: usize) -> Option<RowStarts> {
-        let rows = starts + starts_words(kind, count);
-        (rows <= arena.len() && same <= ROW).then_some(RowStarts { kind, starts, same, rows })
+impl RowRegion {
+    #[inline(always)]
+    fn new(arena: &[u32], format: RowFormat, starts: usize, rows: usize) -> Option<RowRegion> {
+        let first = starts + format.starts.words(rows);
+        let uniform = format.uniform as usize;
+        let inside = first <= arena.len() && uniform <= MAX_UNIFORM_ROW;
+        inside.then_some(RowRegion { kind: format.starts, starts, uniform, first })
     }
 
     /// Where the row of an entry begins and ends.
     #[inline(always)]
     pub fn row(&self, arena: &[u32], entry: usize) -> (usize, usize) {
         let (start, end) = match self.kind {
-            SAME_LENGTH => (entry * self.same, (entry + 1) * self.same),
-            SHORT_STARTS => {
+            RowStarts::None => (entry * self.uniform, (entry + 1) * self.uniform),
+            RowStarts::Short => {
                 let start = |at: usize| (arena[self.starts + at / 2] >> (16 * (at % 2)) & 0xffff) as usize;
                 (start(entry), start(entry + 1))
             }
-            LONG_STARTS.. => (arena[self.starts + entry] as usize, arena[self.starts + entry + 1] as usize),
+            RowStarts::Long => (arena[self.starts + entry] as usize, arena[self.starts + entry + 1] as usize),
         };
-        (self.rows + start, self.rows + end)
+        (self.first + start, self.first + end)
     }
 }
 
-/// A table, with its parts where they are.
+/// An interval table: the alternatives of a scan, a pair or a group, with their keys in SIMD blocks.
 #[derive(Clone, Copy)]
-pub(in crate::compiled) struct Table<'a> {
-    pub len: usize,
-    pub lane: Lane,
-    /// Whether there are two keys.
+pub(in crate::compiled) struct IntervalTable<'a> {
+    pub entries: usize,
+    pub width: EndWidth,
+    /// Whether entries have two keys: a block of the first alternates with a block of the second.
     pub pair: bool,
     pub blocks: &'a [u32],
-    pub rows: RowStarts,
+    pub rows: RowRegion,
 }
 
-impl<'a> Table<'a> {
-    /// Reads the head of a table; `None` if its parts reach outside.
+impl<'a> IntervalTable<'a> {
+    /// Reads the head of a table; `None` if its parts reach outside the arena.
     #[inline(always)]
-    pub fn read(arena: &'a [u32], at: usize) -> Option<Table<'a>> {
+    pub fn read(arena: &'a [u32], at: usize) -> Option<IntervalTable<'a>> {
         let record = arena.get(at..)?;
-        let &[len, form] = record.first_chunk()?;
-        let (len, lane, pair) = (len as usize, Lane::from_bits(form), form >> 2 & 1 == 1);
-        let blocks = record.get(TABLE_HEAD..)?;
-        let blocks = blocks.get(..len.div_ceil(BLOCK) * lane.words() * (1 + usize::from(pair)))?;
-        let starts = at + TABLE_HEAD + blocks.len();
-        let rows = RowStarts::new(arena, form >> 3 & 3, (form >> 8) as usize, starts, len)?;
-        Some(Table { len, lane, pair, blocks, rows })
+        let TableHeader { entries, width, pair, rows } = TableHeader::unpack(*record.first_chunk()?);
+        let entries = entries as usize;
+        let blocks = entries.div_ceil(BLOCK) * width.block_words() * (1 + usize::from(pair));
+        let blocks = record[TableHeader::WORDS..].get(..blocks)?;
+        let starts = at + TableHeader::WORDS + blocks.len();
+        let rows = RowRegion::new(arena, rows, starts, entries)?;
+        Some(IntervalTable { entries, width, pair, blocks, rows })
+    }
+
+    /// The first or second key of an entry.
+    pub fn key(&self, entry: usize, key: usize) -> (u32, u32) {
+        let (block, keys) = (self.width.block_words(), 1 + usize::from(self.pair));
+        let block = &self.blocks[(entry / BLOCK * keys + key) * block..][..block];
+        self.width.interval(block, entry % BLOCK)
     }
 }
-
-/// Words in front of the blocks: two that say something, and two that keep the blocks at boundaries of sixteen bytes.
-pub(in crate::compiled) const TABLE_HEAD: usize = 4;

@@ -1,304 +1,390 @@
-//! Where does an alternative wait for its events?
+//! Through which lists and tables is an alternative found?
 //!
-//! | place | an event looks there if | and finds |
+//! | place | read by events that | contains |
 //! | --- | --- | --- |
-//! | everywhere | always | alternatives that need no present value |
-//! | scan | it has the dimension | intervals, compared sixteen at once |
-//! | pair | it has both dimensions | two intervals each, compared sixteen at once |
-//! | node | its space lies in the node | those whose first test is met already |
+//! | everywhere | all | alternatives that need no present value |
+//! | scan | have the dimension | intervals, compared 16 at a time |
+//! | pair | have both dimensions | two intervals each, compared 16 at a time |
+//! | node | have a space below the node | alternatives whose access predicate holds |
 //!
 //! A node covers 2^level neighbouring spaces; at level 0 it is a single space, the place of equalities. A wide interval
 //! is divided into few nodes of several levels (canonical nodes).
 //!
-//! Every alternative goes to the dimension of its least likely predicate. If few do, they are scanned: that takes no
-//! longer than to look for a better place. If many do, equalities and short lists go to nodes; intervals go to a pair
-//! with the second least likely one, if there is enough company, and else are scanned or go to canonical nodes,
-//! whichever is cheaper.
+//! Every alternative goes to the dimension of its least likely predicate, its *access predicate*. Where few alternatives
+//! share a dimension they are scanned, which takes no longer than a lookup elsewhere. Where many do, equalities and
+//! short lists go to nodes; intervals go to a pair table with their second least likely interval if enough alternatives
+//! share the pair, and are scanned or divided into canonical nodes otherwise.
 
-use crate::compiled::build::conditions::{Condition, Conditions};
-use crate::compiled::build::cover::{Alternatives, Part};
-use crate::compiled::build::profile::Profile;
-use crate::compiled::matching::simd::Lane;
+use crate::compiled::arena::interval_block::EndWidth;
+use crate::compiled::build::alternatives::{Alternatives, Operand};
+use crate::compiled::build::conditions::{SpaceCondition, SpaceConditions};
+use crate::compiled::build::profile::EventProfile;
+use crate::compiled::limits::{DimensionId, SegmentLimits, SegmentOverflow};
 use rustc_hash::FxHashMap;
 
-/// So many bytes of intervals are scanned in about the time that a look elsewhere takes.
+/// Bytes of intervals in one dimension that are scanned in about the time of a lookup elsewhere.
 const SHORT_SCAN: usize = 512;
 
-/// A scan of fewer bytes is not worth canonical nodes.
+/// Bytes of a scan from which on intervals are worth dividing into canonical nodes.
 const LONG_SCAN: usize = 16_384;
 
-/// So many share a pair of dimensions, or it is not worth a place.
-const COMPANY: u32 = 12;
+/// Minimum alternatives per dimension pair before it gets a pair table; fewer fall back to [`Choice::Wide`].
+const MIN_PAIR: u32 = 12;
 
-/// In how many nodes an alternative is listed, if more tests follow, and if none do.
-const MOST_COPIES: usize = 4;
-const MOST_SHORT_COPIES: usize = 64;
+/// Maximum nodes of an alternative with residual tests.
+const MAX_NODES: usize = 4;
 
-/// As many intervals of one predicate are scanned one by one. Of more, the hull is, and the predicate is tested.
-const MOST_SCANNED: usize = 4;
+/// Maximum nodes of an alternative without residual tests, or of a set of single spaces.
+const MAX_SHORT_NODES: usize = 64;
 
-/// Where an alternative waits. Packed into one number, so that sorting brings together what belongs together.
+/// Maximum intervals of a predicate that are scanned separately. Of more, the hull is scanned and the predicate tested.
+const MAX_SCANNED: usize = 4;
+
+/// Maximum intervals of a predicate that is moved from a long scan to nodes.
+const MAX_DIVIDED: usize = 16;
+
+/// A list or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::compiled) enum Place {
+pub(in crate::compiled) enum PostingPlace {
     Everywhere,
-    Scan { dimension: u32 },
-    Pair { first: u32, second: u32 },
-    Node { dimension: u32, level: u32, at: u32 },
+    Scan { dimension: DimensionId },
+    Pair { first: DimensionId, second: DimensionId },
+    Node { dimension: DimensionId, level: u32, number: u32 },
 }
 
-/// Bits of a dimension and of a place in its level.
-const DIMENSION_BITS: u32 = 25;
-const AT_BITS: u32 = 32;
+/// Bits of a node's number within its level.
+const NODE_BITS: u32 = 32;
+/// Bits below the dimension: a node's level and number, or the second dimension.
+const DETAIL_BITS: u32 = 62 - DimensionId::BITS;
+// Levels of a node, up to 31, take the bits above its number.
+const _: () = assert!(DETAIL_BITS - NODE_BITS >= 5 && DETAIL_BITS >= DimensionId::BITS);
 
-impl Place {
+impl PostingPlace {
+    /// One number by which postings of a place, and places of a dimension, sort next to each other: kind (2 bits),
+    /// dimension (25), level (5) and number (32) of a node or the second dimension.
     fn pack(self) -> u64 {
-        let (kind, dimension, rest) = match self {
-            Place::Everywhere => (0, 0, 0),
-            Place::Scan { dimension } => (1, dimension, 0),
-            Place::Pair { first, second } => (2, first, u64::from(second)),
-            Place::Node { dimension, level, at } => {
-                (3, dimension, u64::from(level) << AT_BITS | u64::from(at))
+        let (kind, dimension, detail) = match self {
+            PostingPlace::Everywhere => (0, 0, 0),
+            PostingPlace::Scan { dimension } => (1, dimension.get(), 0),
+            PostingPlace::Pair { first, second } => (2, first.get(), u64::from(second.get())),
+            PostingPlace::Node { dimension, level, number } => {
+                (3, dimension.get(), u64::from(level) << NODE_BITS | u64::from(number))
             }
         };
-        kind << 62 | u64::from(dimension) << (62 - DIMENSION_BITS) | rest
+        kind << 62 | u64::from(dimension) << DETAIL_BITS | detail
     }
 
-    fn unpack(packed: u64) -> Place {
-        let dimension = (packed >> (62 - DIMENSION_BITS)) as u32 & ((1 << DIMENSION_BITS) - 1);
-        let rest = packed & ((1 << (62 - DIMENSION_BITS)) - 1);
+    fn unpack(packed: u64) -> PostingPlace {
+        let dimension = DimensionId::from_bits(packed >> DETAIL_BITS);
+        let detail = packed & ((1 << DETAIL_BITS) - 1);
         match packed >> 62 {
-            0 => Place::Everywhere,
-            1 => Place::Scan { dimension },
-            2 => Place::Pair { first: dimension, second: rest as u32 },
-            _ => Place::Node { dimension, level: (rest >> AT_BITS) as u32, at: rest as u32 },
+            0 => PostingPlace::Everywhere,
+            1 => PostingPlace::Scan { dimension },
+            2 => PostingPlace::Pair { first: dimension, second: DimensionId::from_bits(detail) },
+            _ => PostingPlace::Node { dimension, level: (detail >> NODE_BITS) as u32, number: detail as u32 },
         }
     }
 }
 
 /// One alternative at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::compiled) struct Placed {
-    packed: u64,
+pub(in crate::compiled) struct Posting {
+    /// The place, packed: the sort key.
+    place: u64,
     pub alternative: u32,
-    /// At a scan: which interval of the predicate is compared, or [`HULL`]. At a pair: the other predicate.
+    /// At a scan: which interval of the access predicate is the key, or [`HULL`]. At a pair: the other predicate.
     detail: u32,
 }
 
-/// The predicate's first to last space is compared, since it has too many intervals.
+/// The key is the hull of the access predicate, which has more than [`MAX_SCANNED`] intervals.
 const HULL: u32 = u32::MAX;
 
-impl Placed {
-    pub fn place(&self) -> Place {
-        Place::unpack(self.packed)
+impl Posting {
+    pub fn place(&self) -> PostingPlace {
+        PostingPlace::unpack(self.place)
     }
 }
 
 /// An interval that is compared at the place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::compiled) struct Key {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::compiled) struct AccessKey {
     pub interval: (u32, u32),
-    /// The predicate that is met by it; [`Key::NONE`] if the predicate has to be tested all the same.
-    pub met: u32,
+    /// The predicate that holds wherever the interval contains the space; `None` if it has to be tested as well.
+    pub predicate: Option<u32>,
 }
 
-impl Key {
-    pub const NONE: u32 = u32::MAX;
-    pub const NOTHING: Key = Key { interval: (0, 0), met: Key::NONE };
+impl AccessKey {
+    pub const NONE: AccessKey = AccessKey { interval: (0, 0), predicate: None };
+
+    /// Whether an operand needs no test where the key matched.
+    pub fn satisfies(&self, operand: Operand) -> bool {
+        self.predicate.is_some() && operand.predicate() == self.predicate.map(|predicate| predicate as usize)
+    }
 }
 
-/// What was decided for an alternative, before the places are counted out.
+/// What was decided for an alternative, before the sizes of scans and pairs are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Everywhere,
     Scan,
     Nodes,
+    /// A pair with this predicate.
     Pair(u32),
+    /// An interval too wide for nodes: a scan, or canonical nodes if the scan would be long.
     Wide,
 }
 
 /// All alternatives at their places.
-pub(in crate::compiled) struct Placement {
-    pub placed: Vec<Placed>,
-    /// By alternative: its least likely predicate, or [`Key::NONE`].
-    homes: Vec<u32>,
+pub(in crate::compiled) struct Postings {
+    /// By place, then alternative.
+    pub sorted: Vec<Posting>,
+    /// By alternative: its access predicate, if it has one.
+    access: Vec<Option<u32>>,
 }
 
-impl Placement {
-    /// The predicate whose dimension leads to the place; `None` if every event comes by.
-    pub fn home(&self, placed: &Placed) -> Option<usize> {
-        let home = self.homes[placed.alternative as usize];
-        (home != Key::NONE).then_some(home as usize)
+impl Postings {
+    /// The predicate whose dimension leads to the place; `None` if every event reads it.
+    pub fn access_predicate(&self, posting: &Posting) -> Option<usize> {
+        self.access[posting.alternative as usize].map(|predicate| predicate as usize)
     }
 
     /// What is compared at the place.
-    pub fn keys(&self, conditions: &[Condition], placed: &Placed) -> [Key; 2] {
-        let home = self.homes[placed.alternative as usize];
-        if home == Key::NONE {
-            return [Key::NOTHING; 2];
-        }
-        let condition = &conditions[home as usize];
-        let met = if condition.exact { home } else { Key::NONE };
-        match placed.place() {
-            Place::Scan { .. } if placed.detail == HULL => {
+    pub fn keys(&self, conditions: &[SpaceCondition], posting: &Posting) -> [AccessKey; 2] {
+        let Some(access) = self.access[posting.alternative as usize] else { return [AccessKey::NONE; 2] };
+        let condition = &conditions[access as usize];
+        let predicate = condition.exact.then_some(access);
+        match posting.place() {
+            PostingPlace::Scan { .. } if posting.detail == HULL => {
                 let ends = condition.witnesses.first().zip(condition.witnesses.last());
                 let interval = ends.map_or((0, 0), |(first, last)| (first.0, last.1));
-                [Key { interval, met: Key::NONE }, Key::NOTHING]
+                [AccessKey { interval, predicate: None }, AccessKey::NONE]
             }
-            Place::Scan { .. } => {
-                [Key { interval: condition.witnesses[placed.detail as usize], met }, Key::NOTHING]
+            PostingPlace::Scan { .. } => {
+                let interval = condition.witnesses[posting.detail as usize];
+                [AccessKey { interval, predicate }, AccessKey::NONE]
             }
-            Place::Pair { first, .. } => {
-                let key = |id: u32| Key {
-                    interval: conditions[id as usize].interval().unwrap_or_default(),
-                    met: id,
+            PostingPlace::Pair { first, .. } => {
+                let key = |predicate: u32| {
+                    let interval = conditions[predicate as usize].interval().unwrap_or_default();
+                    AccessKey { interval, predicate: Some(predicate) }
                 };
-                let (home, other) = (key(home), key(placed.detail));
-                if condition.dimension == first { [home, other] } else { [other, home] }
+                let (access, other) = (key(access), key(posting.detail));
+                if condition.dimension == first { [access, other] } else { [other, access] }
             }
-            _ => [Key { interval: (0, 0), met }, Key::NOTHING],
+            _ => [AccessKey { interval: (0, 0), predicate }, AccessKey::NONE],
         }
     }
 }
 
-/// Decides for all alternatives.
+/// Places all alternatives.
 pub(in crate::compiled) fn place(
-    conditions: &Conditions,
+    conditions: &SpaceConditions,
     alternatives: &Alternatives,
-    profile: &Profile,
-) -> Placement {
-    let plan = Plan { conditions, alternatives, profile };
-    let homes: Vec<u32> = (0..alternatives.len()).map(|number| plan.home(number)).collect();
-    let dimensions = conditions.spaces.len();
-    let lane = |dimension: u32| Lane::for_spaces(conditions.spaces.count(dimension)).words() / 2;
-    let mut bytes = vec![0_usize; dimensions];
-    for home in homes.iter().filter(|home| **home != Key::NONE) {
-        let condition = &conditions.conditions[*home as usize];
-        let intervals = condition.witnesses.len().min(MOST_SCANNED);
-        bytes[condition.dimension as usize] += intervals * lane(condition.dimension) / 2;
+    profile: &EventProfile,
+    limits: &SegmentLimits,
+) -> Result<Postings, SegmentOverflow> {
+    let placer = Placer { conditions, alternatives, profile };
+    let access: Vec<Option<u32>> = (0..alternatives.len()).map(|number| placer.access(number)).collect();
+    let mut choices = placer.choices(&access);
+    let wide_bytes = placer.settle_pairs(&mut choices, &access);
+    let mut sorted = Vec::with_capacity(access.len());
+    for (number, (choice, access)) in choices.iter().zip(&access).enumerate() {
+        placer.post(number as u32, *access, *choice, &wide_bytes, &mut sorted);
+        limits.items(sorted.len(), "postings")?;
     }
-    let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    let mut choices: Vec<Choice> = Vec::with_capacity(homes.len());
-    for (number, home) in homes.iter().enumerate() {
-        let choice = if *home == Key::NONE {
-            Choice::Everywhere
-        } else {
-            let condition = &conditions.conditions[*home as usize];
-            match bytes[condition.dimension as usize] {
-                0..=SHORT_SCAN => Choice::Scan,
-                _ => plan.choose(number, condition),
-            }
-        };
-        if let Choice::Pair(second) = choice {
-            *pairs.entry(plan.pair(*home, second)).or_default() += 1;
-        }
-        choices.push(choice);
-    }
-    // Those left over in each dimension.
-    let mut wide = vec![0_usize; dimensions];
-    for (choice, home) in choices.iter_mut().zip(&homes) {
-        if let Choice::Pair(second) = *choice
-            && pairs[&plan.pair(*home, second)] < COMPANY
-        {
-            *choice = Choice::Wide;
-        }
-        if *choice == Choice::Wide {
-            let dimension = conditions.conditions[*home as usize].dimension;
-            wide[dimension as usize] += lane(dimension) / 2;
-        }
-    }
-    let mut placed = Vec::with_capacity(homes.len());
-    for (number, (choice, home)) in choices.iter().zip(&homes).enumerate() {
-        plan.put(number as u32, *home, *choice, &wide, &mut placed);
-    }
-    placed.sort_unstable();
-    Placement { placed, homes }
+    sorted.sort_unstable();
+    Ok(Postings { sorted, access })
 }
 
-struct Plan<'p> {
-    conditions: &'p Conditions,
+struct Placer<'p> {
+    conditions: &'p SpaceConditions,
     alternatives: &'p Alternatives,
-    profile: &'p Profile,
+    profile: &'p EventProfile,
 }
 
-impl Plan<'_> {
+impl Placer<'_> {
     fn predicates(&self, alternative: usize) -> impl Iterator<Item = u32> {
-        let parts = self.alternatives.parts(alternative).iter();
-        parts.filter_map(|part: &Part| part.either().ok()).map(|predicate| predicate as u32)
+        let operands = self.alternatives.operands(alternative).iter();
+        operands.filter_map(|operand| operand.predicate()).map(|predicate| predicate as u32)
     }
 
-    fn condition(&self, predicate: u32) -> &Condition {
+    fn condition(&self, predicate: u32) -> &SpaceCondition {
         &self.conditions.conditions[predicate as usize]
     }
 
-    /// The least likely predicate that needs a present value.
-    fn home(&self, alternative: usize) -> u32 {
-        let witnesses = self.predicates(alternative).filter(|id| self.condition(*id).can_witness());
-        let least = witnesses.min_by(|a, b| self.condition(*a).share.total_cmp(&self.condition(*b).share));
-        least.unwrap_or(Key::NONE)
+    fn least_likely(&self, predicates: impl Iterator<Item = u32>) -> Option<u32> {
+        let selectivity = |predicate: &u32| self.condition(*predicate).selectivity;
+        predicates.min_by(|a, b| selectivity(a).total_cmp(&selectivity(b)))
     }
 
-    /// Both dimensions, the rarer first.
-    fn pair(&self, home: u32, second: u32) -> (u32, u32) {
-        let (a, b) = (self.condition(home).dimension, self.condition(second).dimension);
-        let presence = |dimension: u32| (self.profile.presence[dimension as usize], dimension);
+    /// The least likely predicate that needs a present value.
+    fn access(&self, alternative: usize) -> Option<u32> {
+        let witnesses = self.predicates(alternative).filter(|id| self.condition(*id).can_witness());
+        self.least_likely(witnesses)
+    }
+
+    /// Bytes of an interval in a dimension's table.
+    fn interval_bytes(&self, dimension: DimensionId) -> usize {
+        EndWidth::for_spaces(self.conditions.spaces.count(dimension.get())).block_words() / 2 / 2
+    }
+
+    /// A first choice for every alternative.
+    fn choices(&self, access: &[Option<u32>]) -> Vec<Choice> {
+        let mut bytes = vec![0_usize; self.conditions.spaces.len()];
+        for predicate in access.iter().flatten() {
+            let condition = self.condition(*predicate);
+            let intervals = condition.witnesses.len().min(MAX_SCANNED);
+            bytes[condition.dimension.index()] += intervals * self.interval_bytes(condition.dimension);
+        }
+        let choose = |(number, access): (usize, &Option<u32>)| match access {
+            None => Choice::Everywhere,
+            Some(access) => {
+                let condition = self.condition(*access);
+                match bytes[condition.dimension.index()] {
+                    0..=SHORT_SCAN => Choice::Scan,
+                    _ => self.choose(number, condition),
+                }
+            }
+        };
+        access.iter().enumerate().map(choose).collect()
+    }
+
+    /// Turns pairs that too few alternatives share into [`Choice::Wide`]. Returns by dimension how many bytes the
+    /// intervals of all wide choices take.
+    fn settle_pairs(&self, choices: &mut [Choice], access: &[Option<u32>]) -> Vec<usize> {
+        let mut sharing: FxHashMap<(DimensionId, DimensionId), u32> = FxHashMap::default();
+        for (choice, access) in choices.iter().zip(access) {
+            if let (Choice::Pair(second), Some(access)) = (*choice, *access) {
+                *sharing.entry(self.pair(access, second)).or_default() += 1;
+            }
+        }
+        let mut wide_bytes = vec![0_usize; self.conditions.spaces.len()];
+        for (choice, access) in choices.iter_mut().zip(access) {
+            let Some(access) = *access else { continue };
+            if let Choice::Pair(second) = *choice
+                && sharing[&self.pair(access, second)] < MIN_PAIR
+            {
+                *choice = Choice::Wide;
+            }
+            if *choice == Choice::Wide {
+                let dimension = self.condition(access).dimension;
+                wide_bytes[dimension.index()] += self.interval_bytes(dimension);
+            }
+        }
+        wide_bytes
+    }
+
+    /// The dimensions of two predicates, the rarer first.
+    fn pair(&self, access: u32, second: u32) -> (DimensionId, DimensionId) {
+        let (a, b) = (self.condition(access).dimension, self.condition(second).dimension);
+        let presence = |dimension: DimensionId| (self.profile.presence[dimension.index()], dimension);
         if presence(a) <= presence(b) { (a, b) } else { (b, a) }
     }
 
-    fn choose(&self, alternative: usize, home: &Condition) -> Choice {
-        let alone = self.alternatives.parts(alternative).len() == 1 && home.exact;
-        let presence = self.profile.presence[home.dimension as usize];
-        let mut copies = 0;
-        home.witnesses.iter().for_each(|interval| nodes(*interval, |_, _| copies += 1));
-        let (most, rare) = if alone { (MOST_SHORT_COPIES, 4.0) } else { (MOST_COPIES, 10.0) };
-        let of_points = home.witnesses.len() == copies && copies <= MOST_SHORT_COPIES;
-        if copies == 1 || home.share <= presence / rare && (copies <= most || of_points) {
+    fn choose(&self, alternative: usize, access: &SpaceCondition) -> Choice {
+        let alone = self.alternatives.operands(alternative).len() == 1 && access.exact;
+        let presence = self.profile.presence[access.dimension.index()];
+        let mut nodes = 0;
+        access.witnesses.iter().for_each(|interval| canonical_nodes(*interval, |_, _| nodes += 1));
+        let (max_nodes, rarity) = if alone { (MAX_SHORT_NODES, 4.0) } else { (MAX_NODES, 10.0) };
+        let of_points = access.witnesses.len() == nodes && nodes <= MAX_SHORT_NODES;
+        if nodes == 1 || access.selectivity <= presence / rarity && (nodes <= max_nodes || of_points) {
             return Choice::Nodes;
         }
-        if home.interval().is_none() || home.many_valued {
+        if access.interval().is_none() || access.many_valued {
             return Choice::Wide;
         }
         let partners = self.predicates(alternative).filter(|id| {
             let condition = self.condition(*id);
-            condition.interval().is_some() && !condition.many_valued && condition.dimension != home.dimension
+            condition.interval().is_some()
+                && !condition.many_valued
+                && condition.dimension != access.dimension
         });
-        let least = partners.min_by(|a, b| self.condition(*a).share.total_cmp(&self.condition(*b).share));
-        least.map_or(Choice::Wide, Choice::Pair)
+        self.least_likely(partners).map_or(Choice::Wide, Choice::Pair)
     }
 
-    fn put(&self, alternative: u32, home: u32, choice: Choice, wide: &[usize], placed: &mut Vec<Placed>) {
-        let at = |place: Place, detail: u32| Placed { packed: place.pack(), alternative, detail };
-        if choice == Choice::Everywhere {
-            return placed.push(at(Place::Everywhere, 0));
-        }
-        let condition = self.condition(home);
+    /// Adds the postings of an alternative.
+    fn post(
+        &self,
+        alternative: u32,
+        access: Option<u32>,
+        choice: Choice,
+        wide_bytes: &[usize],
+        postings: &mut Vec<Posting>,
+    ) {
+        let at = |place: PostingPlace, detail: u32| Posting { place: place.pack(), alternative, detail };
+        let Some(access) = access else { return postings.push(at(PostingPlace::Everywhere, 0)) };
+        let condition = self.condition(access);
         let dimension = condition.dimension;
         if let Choice::Pair(other) = choice {
-            let (first, second) = self.pair(home, other);
-            return placed.push(at(Place::Pair { first, second }, other));
+            let (first, second) = self.pair(access, other);
+            return postings.push(at(PostingPlace::Pair { first, second }, other));
         }
-        let rare = condition.share <= self.profile.presence[dimension as usize] / 8.0;
-        let too_many = choice == Choice::Wide && wide[dimension as usize] > LONG_SCAN;
-        if choice == Choice::Nodes || too_many && rare && condition.witnesses.len() <= 16 {
+        let rare = condition.selectivity <= self.profile.presence[dimension.index()] / 8.0;
+        let long_scan = choice == Choice::Wide && wide_bytes[dimension.index()] > LONG_SCAN;
+        if choice == Choice::Nodes || long_scan && rare && condition.witnesses.len() <= MAX_DIVIDED {
             for interval in &condition.witnesses {
-                nodes(*interval, |level, node| {
-                    placed.push(at(Place::Node { dimension, level, at: node }, 0))
+                canonical_nodes(*interval, |level, number| {
+                    postings.push(at(PostingPlace::Node { dimension, level, number }, 0))
                 });
             }
-        } else if condition.witnesses.len() <= MOST_SCANNED {
+        } else if condition.witnesses.len() <= MAX_SCANNED {
             let intervals = 0..condition.witnesses.len() as u32;
-            placed.extend(intervals.map(|interval| at(Place::Scan { dimension }, interval)));
+            postings.extend(intervals.map(|interval| at(PostingPlace::Scan { dimension }, interval)));
         } else {
-            placed.push(at(Place::Scan { dimension }, HULL));
+            postings.push(at(PostingPlace::Scan { dimension }, HULL));
         }
     }
 }
 
-/// The fewest nodes that make up an interval.
-fn nodes((mut low, high): (u32, u32), mut each: impl FnMut(u32, u32)) {
+/// The fewest nodes, by level and number, that make up an interval.
+fn canonical_nodes((mut low, high): (u32, u32), mut each: impl FnMut(u32, u32)) {
     while low <= high {
         let aligned = if low == 0 { 31 } else { low.trailing_zeros() };
         let level = aligned.min((high - low + 1).ilog2());
         each(level, low >> level);
         low += 1 << level;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dimension() -> impl Strategy<Value = DimensionId> {
+        prop_oneof![Just(DimensionId::MAX), 0..=DimensionId::MAX]
+            .prop_map(|number| DimensionId::new(number as usize, &SegmentLimits::default()).expect("small"))
+    }
+
+    proptest! {
+        #[test]
+        fn places_round_trip_and_sort_by_dimension(
+            (first, second) in (dimension(), dimension()),
+            level in 0_u32..32,
+            number in any::<u32>(),
+        ) {
+            let places = [
+                PostingPlace::Everywhere,
+                PostingPlace::Scan { dimension: first },
+                PostingPlace::Pair { first, second },
+                PostingPlace::Node { dimension: first, level, number },
+            ];
+            for place in places {
+                prop_assert_eq!(PostingPlace::unpack(place.pack()), place);
+            }
+            let packed = |dimension| PostingPlace::Node { dimension, level, number }.pack();
+            prop_assert_eq!(packed(first).cmp(&packed(second)), first.cmp(&second));
+        }
+
+        #[test]
+        fn canonical_nodes_make_up_the_interval(low in 1_u32..5_000, len in 0_u32..5_000) {
+            let mut next = low;
+            canonical_nodes((low, low + len), |level, number| {
+                assert_eq!(number << level, next);
+                next += 1 << level;
+            });
+            prop_assert_eq!(next, low + len + 1);
+        }
     }
 }

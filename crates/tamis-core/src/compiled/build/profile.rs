@@ -1,123 +1,149 @@
-//! How likely is a predicate? From a sample of events, or else from the subscriptions themselves.
+//! How selective is a predicate? Estimated from a sample of events, or else from the subscriptions.
+//!
+//! Estimates decide where alternatives are placed and in which order tests run; answers do not depend on them.
 
-use crate::compiled::build::conditions::Conditions;
-use crate::compiled::values::event_spaces::Located;
-use crate::compiled::values::string_predicates::Textuals;
+use crate::compiled::build::conditions::SpaceConditions;
+use crate::compiled::values::event_spaces::EventSpaces;
+use crate::compiled::values::string_predicates::StringPredicates;
 use crate::engine::shared::patterns::PatternScratch;
 use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::event::{EventSlots, Rows};
 
-/// How many attributes an event is taken to have, if nothing is known: the more often subscriptions ask for one, the
-/// likelier it is there.
-const ATTRIBUTES_AN_EVENT: f32 = 25.0;
+/// Attributes of an event, if nothing is known of events: the more predicates test an attribute, the likelier it is
+/// present.
+const ATTRIBUTES_PER_EVENT: f32 = 25.0;
 
-/// How often a pattern is found in a text of which nothing is known.
-const PATTERN_FOUND: f32 = 0.02;
+/// Share of strings that contain a pattern, if nothing is known of events.
+const PATTERN_SHARE: f32 = 0.02;
 
 /// What is known of the events.
 #[derive(Debug)]
-pub(in crate::compiled) struct Profile {
-    /// By dimension: the share of events that have a value there.
+pub(in crate::compiled) struct EventProfile {
+    /// By dimension: the estimated share of events that have a value there, from 0 to 1.
     pub presence: Vec<f32>,
 }
 
-impl Profile {
-    /// Estimates every dimension and every condition.
+impl EventProfile {
+    /// Estimates the presence of every dimension and the selectivity of every condition.
     pub fn new(
-        conditions: &mut Conditions,
-        textuals: &Textuals,
+        conditions: &mut SpaceConditions,
+        strings: &StringPredicates,
         predicates: &Predicates,
         attributes: usize,
         sample: Option<&Rows>,
-    ) -> Profile {
-        let dimensions = conditions.spaces.len();
-        let mut presence = vec![0.0_f32; dimensions];
-        let mut uses = vec![0.0_f32; attributes];
-        for id in 0..predicates.bound() as u32 {
-            uses[predicates.get(PredId(id)).attribute.index()] += predicates.uses(PredId(id)) as f32;
-        }
-        let total: f32 = uses.iter().sum::<f32>().max(1.0);
-        for (presence, uses) in presence.iter_mut().zip(&uses) {
-            *presence = (ATTRIBUTES_AN_EVENT * uses / total).min(1.0);
-        }
-        for [attribute, dimension] in &conditions.elements {
-            presence[*dimension as usize] = presence[*attribute as usize];
-        }
-        for (attribute, flag) in textuals.flags() {
-            presence[flag as usize] = PATTERN_FOUND * presence[attribute.index()];
-        }
+    ) -> EventProfile {
         let observed = sample
             .filter(|rows| !rows.is_empty())
-            .map(|rows| Observed::new(conditions, textuals, attributes, rows));
-        if let Some(observed) = &observed {
-            for (presence, count) in presence.iter_mut().zip(&observed.present) {
-                *presence = (*count as f32 + 0.25) / (observed.events as f32 + 0.5);
-            }
-        }
-        share(conditions, &presence, observed.as_ref());
-        Profile { presence }
+            .map(|rows| ObservedSpaces::new(conditions, strings, attributes, rows));
+        let presence = match &observed {
+            Some(observed) => observed.presence(),
+            None => presence_by_use(conditions, strings, predicates, attributes),
+        };
+        estimate_selectivity(conditions, &presence, observed.as_ref());
+        EventProfile { presence }
     }
 }
 
-/// Events of a sample, counted.
-struct Observed {
-    events: usize,
-    /// By dimension.
-    present: Vec<u32>,
-    /// Dimension and space of every value, ascending.
-    located: Vec<(u32, u32)>,
+/// Estimates presence from how many predicates test an attribute.
+fn presence_by_use(
+    conditions: &SpaceConditions,
+    strings: &StringPredicates,
+    predicates: &Predicates,
+    attributes: usize,
+) -> Vec<f32> {
+    let mut uses = vec![0.0_f32; attributes];
+    for id in 0..predicates.bound() as u32 {
+        uses[predicates.get(PredId(id)).attribute.index()] += predicates.uses(PredId(id)) as f32;
+    }
+    let total: f32 = uses.iter().sum::<f32>().max(1.0);
+    let mut presence = vec![0.0_f32; conditions.spaces.len()];
+    for (presence, uses) in presence.iter_mut().zip(&uses) {
+        *presence = (ATTRIBUTES_PER_EVENT * uses / total).min(1.0);
+    }
+    for [attribute, dimension] in &conditions.elements {
+        presence[*dimension as usize] = presence[*attribute as usize];
+    }
+    for (attribute, dimension) in strings.dimensions() {
+        presence[dimension as usize] = PATTERN_SHARE * presence[attribute.index()];
+    }
+    presence
 }
 
-impl Observed {
-    fn new(conditions: &Conditions, textuals: &Textuals, attributes: usize, rows: &Rows) -> Observed {
+/// The spaces of a sample of events.
+struct ObservedSpaces {
+    events: usize,
+    /// By dimension: events that have a value there.
+    present: Vec<u32>,
+    /// Dimension and space of every value, ascending.
+    values: Vec<(u32, u32)>,
+}
+
+impl ObservedSpaces {
+    fn new(
+        conditions: &SpaceConditions,
+        strings: &StringPredicates,
+        attributes: usize,
+        rows: &Rows,
+    ) -> ObservedSpaces {
         let mut slots = EventSlots::default();
         let mut present = vec![0; conditions.spaces.len()];
-        let mut located = Vec::new();
-        let (mut scratch, mut patterns) = (Located::default(), PatternScratch::default());
+        let mut values = Vec::new();
+        let (mut spaces, mut patterns) = (EventSpaces::default(), PatternScratch::default());
         for row in 0..rows.len() {
             let event = slots.load(rows, row, attributes);
-            scratch.locate_values(&conditions.spaces.view(), &conditions.elements, &event, attributes);
-            textuals.find(&event, &mut scratch, &mut patterns);
-            for (dimension, space) in scratch.present() {
-                located.push((*dimension, *space));
-            }
+            spaces.set_values(&conditions.spaces.view(), &conditions.elements, &event, attributes);
+            strings.search(&event, &mut spaces, &mut patterns);
+            values.extend_from_slice(spaces.present());
             // Several elements of a list count once.
-            let mut dimensions: Vec<u32> =
-                scratch.present().iter().map(|(dimension, _)| *dimension).collect();
+            let mut dimensions: Vec<u32> = spaces.present().iter().map(|(dimension, _)| *dimension).collect();
             dimensions.sort_unstable();
             dimensions.dedup();
             dimensions.iter().for_each(|dimension| present[*dimension as usize] += 1);
-            scratch.clear();
+            spaces.clear();
         }
-        located.sort_unstable();
-        Observed { events: rows.len(), present, located }
+        values.sort_unstable();
+        ObservedSpaces { events: rows.len(), present, values }
+    }
+
+    /// Share of events per dimension, with a small prior: what was never observed is unlikely, not impossible.
+    fn presence(&self) -> Vec<f32> {
+        let share = |count: &u32| (*count as f32 + 0.25) / (self.events as f32 + 0.5);
+        self.present.iter().map(share).collect()
+    }
+
+    /// Adds the observed values of a dimension to the weights of its spaces, which become a prior of one event.
+    fn add_to(&self, dimension: u32, weights: &mut [f32]) {
+        let prior = 1.0 / weights.iter().sum::<f32>().max(1.0);
+        weights.iter_mut().for_each(|weight| *weight *= prior);
+        let start = self.values.partition_point(|(other, _)| *other < dimension);
+        let values = self.values[start..].iter().take_while(|(other, _)| *other == dimension);
+        values.for_each(|(_, space)| weights[*space as usize] += 1.0);
     }
 }
 
-/// Estimates the share of events that satisfy each condition.
-fn share(conditions: &mut Conditions, presence: &[f32], observed: Option<&Observed>) {
-    // Conditions of one dimension after another, so that its spaces are summed up once.
+/// Estimates the share of events that satisfy each condition: presence of its dimension times the weight of its spaces.
+fn estimate_selectivity(
+    conditions: &mut SpaceConditions,
+    presence: &[f32],
+    observed: Option<&ObservedSpaces>,
+) {
+    // By dimension, so that prefix sums over its spaces are made once.
     let mut order: Vec<u32> = (0..conditions.conditions.len() as u32).collect();
     order.sort_unstable_by_key(|number| conditions.conditions[*number as usize].dimension);
     let (mut sums, mut weights) = (Vec::new(), Vec::new());
-    let mut summed = u32::MAX;
+    let mut summed = None;
     for number in order {
         let condition = &conditions.conditions[number as usize];
-        let dimension = condition.dimension;
-        if dimension != summed {
-            summed = dimension;
+        let dimension = condition.dimension.get();
+        if summed != Some(dimension) {
+            summed = Some(dimension);
             conditions.spaces.weights(dimension, &mut weights);
             if let Some(observed) = observed {
-                // What was never seen is unlikely, not impossible.
-                let prior = 1.0 / weights.iter().sum::<f32>().max(1.0);
-                weights.iter_mut().for_each(|weight| *weight *= prior);
-                let start = observed.located.partition_point(|(other, _)| *other < dimension);
-                let seen = observed.located[start..].iter().take_while(|(other, _)| *other == dimension);
-                seen.for_each(|(_, space)| weights[*space as usize] += 1.0);
+                observed.add_to(dimension, &mut weights);
             }
-            sums.clear();
-            sums.push(0.0_f32);
             let mut sum = 0.0_f32;
+            sums.clear();
+            sums.push(sum);
             sums.extend(weights.iter().map(|weight| {
                 sum += weight;
                 sum
@@ -129,8 +155,8 @@ fn share(conditions: &mut Conditions, presence: &[f32], observed: Option<&Observ
             .iter()
             .map(|(low, high)| (sums[*high as usize + 1] - sums[*low as usize]).max(0.25))
             .sum();
-        let share = presence[dimension as usize] * (inside / total).min(1.0);
+        let selectivity = presence[dimension as usize] * (inside / total).min(1.0);
         let condition = &mut conditions.conditions[number as usize];
-        condition.share = if condition.can_witness() { share } else { 1.0 };
+        condition.selectivity = if condition.can_witness() { selectivity } else { 1.0 };
     }
 }

@@ -1,26 +1,31 @@
 //! Many events at once.
 //!
-//! Up to 512 events are located together and walk through the arena side by side, so that each list and table is read
-//! once for all of them. Those who look into a table form companies of 64, with one bit for each, and compare their keys
-//! at once ([`company`](crate::compiled::matching::probe)); after that each goes on by itself, as after a list. Where very many meet, they
-//! go on together to the end: a conjunction is the AND of masks, and an empty one ends it ([`masks`](crate::compiled::matching::bitmaps)).
+//! Up to 512 events are mapped to spaces and traverse the arena together, so that each list and table is read once for
+//! all of them. Events that read the same table are compared with its keys 64 at a time ([`probe`]); their candidates are
+//! then evaluated one by one, as those of a list are. Where many events read a list or a table, whole rows are evaluated
+//! with one bit per event: a conjunction is the AND of masks, and an empty mask ends it
+//! ([`bitmaps`](crate::compiled::matching::bitmaps)).
 //!
-//! That pays where events come by the same places: with few dimensions. Where they have little in common, one after
-//! another is faster: [`paths`](crate::compiled::matching::strategy) chooses.
+//! This pays where events share lists and tables, as with few dimensions. Otherwise matching per event is faster:
+//! [`strategy`](crate::compiled::matching::strategy) chooses.
 
-use crate::compiled::arena::reader::{List, Table, load, size};
-use crate::compiled::arena::test_encoding::{Format, format};
-use crate::compiled::arena::writer::{ODD, nodes_of_level};
+use crate::compiled::arena::header::RowTarget;
+use crate::compiled::arena::interval_block::{BLOCK, EndWidth};
+use crate::compiled::arena::reader::{IntervalTable, PostingList, load, test_words};
+use crate::compiled::arena::test_encoding::{TestEncoding, encoding};
+use crate::compiled::arena::traversal::{PlaceKind, PlaceVisitor, TableVisit, traverse, visit_groups};
+use crate::compiled::limits::ArenaOffset;
 use crate::compiled::matching::bitmaps::{
-    Mask, Masks, NONE, Ranked, Ranking, and, count, first, is_empty, members, or,
+    BatchSpaces, DimensionRanks, EventMask, MaskTests, and, count, first_events, is_empty, members,
 };
-use crate::compiled::matching::evaluation::{Events, MemoEvent};
-use crate::compiled::matching::probe::{self, Company};
-use crate::compiled::matching::simd::{BLOCK, Lane};
-use crate::compiled::matching::single::{CompiledScratch, Walk};
-use crate::compiled::values::event_spaces::Located;
-use crate::compiled::view::View;
+use crate::compiled::matching::evaluation::{MatchInput, MemoEpoch};
+use crate::compiled::matching::probe::{self, Probe};
+use crate::compiled::matching::scratch::CompiledScratch;
+use crate::compiled::matching::single::CandidateSearch;
+use crate::compiled::segment::SegmentView;
+use crate::compiled::values::event_spaces::EventSpaces;
 use crate::event::{EventSlots, Rows};
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// Matches of many events.
@@ -28,6 +33,7 @@ use std::ops::Range;
 pub(crate) struct Batch {
     /// Where each event's matches end in `subs`.
     pub ends: Vec<usize>,
+    /// Expression numbers, event after event.
     pub subs: Vec<u32>,
 }
 
@@ -49,22 +55,23 @@ impl Batch {
     }
 }
 
-/// What a batch needs, reused from batch to batch.
+/// Buffers of a batch, reused from batch to batch.
 #[derive(Debug, Default)]
 pub(in crate::compiled) struct BatchScratch {
-    pub slots: EventSlots,
+    slots: EventSlots,
     /// By event.
-    events: Vec<Located>,
-    memos: Vec<MemoEvent>,
-    ranking: Ranking,
-    company: Company,
+    spaces: Vec<EventSpaces>,
     /// By event.
+    epochs: Vec<MemoEpoch>,
+    batch_spaces: BatchSpaces,
+    probe: Probe,
+    /// By event: targets found so far.
     found: Vec<Vec<u32>>,
 }
 
-impl View<'_> {
-    /// Matches any number of events, each for itself.
-    pub fn match_one_by_one(
+impl SegmentView<'_> {
+    /// Matches any number of events, each by itself.
+    pub fn match_per_event(
         &self,
         rows: &Rows,
         range: Range<usize>,
@@ -80,8 +87,8 @@ impl View<'_> {
         scratch.batch.slots = slots;
     }
 
-    /// Matches up to [`MOST`] events together.
-    pub fn match_together(
+    /// Matches at most [`MAX_BATCH`](crate::compiled::matching::bitmaps::MAX_BATCH) events together.
+    pub fn match_batched(
         &self,
         rows: &Rows,
         range: Range<usize>,
@@ -90,232 +97,237 @@ impl View<'_> {
         found: &mut Batch,
     ) {
         let mut batch = std::mem::take(&mut scratch.batch);
-        let CompiledScratch { shorts, patterns, walk, seen, .. } = scratch;
-        let count = range.len();
-        batch.events.resize_with(batch.events.len().max(count), Located::default);
-        batch.found.resize_with(batch.found.len().max(count), Vec::new);
-        shorts.begin(count, self.dimensions.len());
-        batch.ranking.clear();
-        batch.memos.clear();
+        let CompiledScratch { narrow, patterns, search, dedup, .. } = scratch;
+        let events = range.len();
+        batch.spaces.resize_with(batch.spaces.len().max(events), EventSpaces::default);
+        batch.found.resize_with(batch.found.len().max(events), Vec::new);
+        narrow.begin(events, self.dimensions.len());
+        batch.batch_spaces.clear();
+        batch.epochs.clear();
         for (number, row) in (0_u32..).zip(range) {
             let event = batch.slots.load(rows, row, attributes);
-            let located = &mut batch.events[number as usize];
-            located.locate_values(&self.spaces, self.elements, &event, self.attributes);
-            self.textuals.find(&event, located, patterns);
-            shorts.set(number as usize, located);
-            batch.ranking.add(number, located.present());
-            batch.memos.push(walk.memos.begin(self.memos));
+            let spaces = &mut batch.spaces[number as usize];
+            spaces.set_values(&self.spaces, self.elements, &event, self.attributes);
+            self.strings.search(&event, spaces, patterns);
+            narrow.set(number as usize, spaces);
+            batch.batch_spaces.add(number, spaces.present());
+            batch.epochs.push(search.memos.begin(self.memos));
         }
-        batch.ranking.rank(self);
-        let BatchScratch { events: located, memos, ranking, company, found: by_event, .. } = &mut batch;
-        let located = &located[..count];
-        let masks = Masks { view: self, ranking, all: first(count) };
-        let events = Events { view: self, located, shorts, event: None, memos };
-        let mut together = Together { masks, events, walk, company, found: by_event };
-        if self.format.is_wide() {
-            together.all::<true>()
+        batch.batch_spaces.rank(self);
+        let BatchScratch { spaces, epochs, batch_spaces, probe, found: by_event, .. } = &mut batch;
+        let input = MatchInput { view: self, spaces: &spaces[..events], narrow, event: None, epochs };
+        let masks = MaskTests { view: self, spaces: batch_spaces, all: first_events(events) };
+        let matcher = BatchMatcher { masks: &masks, input, search, probe, found: by_event };
+        if self.encoding.is_wide() {
+            matcher.run::<true>()
         } else {
-            together.all::<false>()
+            matcher.run::<false>()
         }
-        let events = batch.found.iter_mut().zip(&mut batch.events).take(count);
-        for (number, (of_event, located)) in events.enumerate() {
+        let events = batch.found.iter_mut().zip(&mut batch.spaces).take(events);
+        for (number, (of_event, spaces)) in events.enumerate() {
             let start = found.subs.len();
             found.subs.append(of_event);
-            if self.repeats {
-                seen.once(self.len, &mut found.subs, start);
+            if self.needs_dedup {
+                dedup.retain_first(self.len, &mut found.subs, start);
             }
             found.ends.push(found.subs.len());
-            shorts.clear(number, located);
-            located.clear();
+            narrow.clear(number, spaces);
+            spaces.clear();
         }
         scratch.batch = batch;
     }
 }
 
-/// So many events look into a list or a table one after another.
-const FEW_IN_LIST: u32 = 16;
-const FEW_IN_TABLE: u32 = 2;
+/// Maximum events that read a list one after another; more are evaluated with masks.
+const MAX_PER_EVENT_LIST: u32 = 16;
 
-/// More than so many that look into a table go on together to the end.
-const MANY_IN_TABLE: u32 = 128;
+/// Maximum events that read a table one after another; more are probed 64 at a time.
+const MAX_PER_EVENT_TABLE: u32 = 2;
 
-/// The way of many events through the arena.
-struct Together<'t, 'a> {
-    masks: Masks<'t, 'a>,
-    events: Events<'t, 'a>,
-    walk: &'t mut Walk,
-    company: &'t mut Company,
+/// Maximum events that are probed in a table; more are evaluated with masks.
+const MAX_PROBED: u32 = 128;
+
+/// Reads each list and table once for all events of a batch.
+struct BatchMatcher<'t, 'a> {
+    masks: &'t MaskTests<'t, 'a>,
+    input: MatchInput<'t, 'a>,
+    search: &'t mut CandidateSearch,
+    probe: &'t mut Probe,
+    /// By event.
     found: &'t mut [Vec<u32>],
 }
 
-impl Together<'_, '_> {
-    fn all<const WIDE: bool>(&mut self) {
-        let view = self.masks.view;
-        if view.everywhere > 0 {
-            self.list::<WIDE>(view.everywhere as usize, self.masks.all);
-        }
-        for place in 0..self.masks.ranking.ranked.len() {
-            let (dimension, ranked) = self.masks.ranking.ranked[place];
-            let of_dimension = view.dimensions[dimension as usize];
-            let present = self.masks.present(&ranked);
-            for scan in of_dimension.scans {
-                if scan > 0 {
-                    self.table::<WIDE>(scan as usize, (dimension, ranked), None, present);
-                }
-            }
-            let mut level_start = of_dimension.nodes;
-            for level in 0..of_dimension.levels {
-                let mut rank = 0;
-                while rank < ranked.len as usize {
-                    let node = self.masks.ranking.spaces[ranked.spaces as usize + rank] >> level;
-                    let mut here = NONE;
-                    while rank < ranked.len as usize
-                        && self.masks.ranking.spaces[ranked.spaces as usize + rank] >> level == node
-                    {
-                        here = or(here, self.masks.ranking.exact[ranked.spaces as usize + rank]);
-                        rank += 1;
-                    }
-                    let list = view.nodes[(level_start + node) as usize];
-                    if list > 0 {
-                        self.list::<WIDE>(list as usize, here);
-                    }
-                }
-                level_start += nodes_of_level(of_dimension.spaces, level);
-            }
-            let (seconds, tables) = of_dimension.pairs(view.arena);
-            for (second, table) in seconds.iter().zip(tables) {
-                if let Some(ranked_second) = self.masks.ranked(*second).copied() {
-                    let both = and(present, self.masks.present(&ranked_second));
-                    let second = Some((*second, ranked_second));
-                    self.table::<WIDE>(*table as usize, (dimension, ranked), second, both);
-                }
-            }
-        }
-        self.walk.read_rows::<WIDE>(self.events, self.found);
+impl<'t, 'a> BatchMatcher<'t, 'a> {
+    fn run<const WIDE: bool>(self) {
+        let mut visitor = EncodedBatch::<WIDE>(self);
+        let masks = visitor.0.masks;
+        let Ok(()) = traverse(masks.view, masks, &mut visitor);
+        let BatchMatcher { input, search, found, .. } = visitor.0;
+        search.evaluate::<WIDE>(input, found);
     }
 
-    fn list<const WIDE: bool>(&mut self, at: usize, here: Mask) {
-        let arena = self.masks.view.arena;
-        let Some(list) = List::read(arena, at, size::<WIDE>()) else { return };
-        if count(here) <= FEW_IN_LIST {
+    #[inline(always)]
+    fn report(&mut self, target: RowTarget, here: EventMask) {
+        for event in members(here) {
+            self.found[event].push(target.word());
+        }
+    }
+}
+
+/// A batch matcher for one encoding of tests.
+struct EncodedBatch<'t, 'a, const WIDE: bool>(BatchMatcher<'t, 'a>);
+
+/// A selection of spaces by the events of a batch; see [`bitmaps`](crate::compiled::matching::bitmaps).
+type BatchSelection<'t, 'a> = &'t MaskTests<'t, 'a>;
+
+impl<'t, 'a, const WIDE: bool> PlaceVisitor<BatchSelection<'t, 'a>> for EncodedBatch<'t, 'a, WIDE> {
+    type Error = Infallible;
+
+    fn list(&mut self, at: ArenaOffset, _kind: PlaceKind, here: EventMask) -> Result<(), Infallible> {
+        let masks = self.0.masks;
+        let arena = masks.view.arena;
+        let Some(list) = PostingList::read(arena, at.index(), test_words::<WIDE>()) else { return Ok(()) };
+        if count(here) <= MAX_PER_EVENT_LIST {
+            let BatchMatcher { input, search, found, .. } = &mut self.0;
             for event in members(here) {
-                self.walk.list::<WIDE>(self.events, &list, event as u32, &mut self.found[event]);
+                search.list::<WIDE>(*input, &list, event as u32, &mut found[event]);
             }
-            self.walk.read_many_rows::<WIDE>(self.events, self.found);
+            search.evaluate_many::<WIDE>(*input, found);
         } else {
-            list.decided.iter().for_each(|target| self.report(*target, here));
-            for entry in 0..list.flat {
-                let first = load::<WIDE>(list.firsts, entry * size::<WIDE>());
-                let left = self.masks.word(format::<WIDE>(), first, here);
+            list.decided.iter().for_each(|target| self.0.report(RowTarget::from_word(*target), here));
+            for entry in 0..list.entries {
+                let first = load::<WIDE>(list.first_tests, entry * test_words::<WIDE>());
+                let left = masks.test(encoding::<WIDE>(), first, here);
                 if !is_empty(left) {
-                    self.row::<WIDE>(list.rows.row(arena, entry), left);
+                    self.row(list.rows.row(arena, entry), left);
                 }
             }
         }
-        for (dimension, table) in list.groups.0.iter().zip(list.groups.1) {
-            if let Some(ranked) = self.masks.ranked(*dimension).copied() {
-                let both = and(here, self.masks.present(&ranked));
-                self.table::<WIDE>(*table as usize, (*dimension, ranked), None, both);
-            }
-        }
+        visit_groups(masks, list.groups, here, self)
     }
 
-    fn table<const WIDE: bool>(
+    fn table(
         &mut self,
-        at: usize,
-        first: (u32, Ranked),
-        second: Option<(u32, Ranked)>,
-        here: Mask,
-    ) {
-        let (view, here_are) = (self.masks.view, count(here));
-        if here_are > MANY_IN_TABLE || first.0 as usize >= view.attributes {
-            return self.table_together::<WIDE>(at, first.1, second.map(|(_, ranked)| ranked), here);
+        at: ArenaOffset,
+        visit: TableVisit<BatchSelection<'t, 'a>>,
+    ) -> Result<(), Infallible> {
+        let masks = self.0.masks;
+        let mut here = masks.present(&visit.first.1);
+        if let Some((_, ranks)) = &visit.second {
+            here = and(here, masks.present(ranks));
         }
-        let Some(table) = Table::read(view.arena, at) else { return };
-        let second = second.map(|(dimension, _)| dimension);
-        let located = self.events.located;
+        if let Some(within) = visit.within {
+            here = and(here, within);
+        }
+        let readers = count(here);
+        // Dimensions behind the attributes are those of patterns and list elements, which may have several spaces.
+        if readers > MAX_PROBED || visit.first.0 as usize >= masks.view.attributes {
+            let second = visit.second.map(|(_, ranks)| ranks);
+            self.table_by_masks(at, visit.first.1, second, here);
+        } else {
+            let second = visit.second.map(|(dimension, _)| dimension);
+            self.table_by_events(at, (visit.first.0, second), here, readers);
+        }
+        Ok(())
+    }
+
+    fn damaged(&mut self, _what: &'static str) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+impl<const WIDE: bool> EncodedBatch<'_, '_, WIDE> {
+    /// Reads a table event by event, or 64 events at a time.
+    fn table_by_events(
+        &mut self,
+        at: ArenaOffset,
+        (first, second): (u32, Option<u32>),
+        here: EventMask,
+        readers: u32,
+    ) {
+        let BatchMatcher { input, search, probe, found, .. } = &mut self.0;
+        let view = input.view;
+        let Some(table) = IntervalTable::read(view.arena, at.index()) else { return };
         let spaces = |event: usize| {
-            let space = |dimension: u32| located[event].spaces().of(dimension);
-            (space(first.0), second.map_or(0, space))
+            let space = |dimension: u32| input.spaces[event].by_dimension().of(dimension);
+            (space(first), second.map_or(0, space))
         };
-        if here_are <= FEW_IN_TABLE || table.lane != Lane::One || table.rows.same == 0 {
+        if readers <= MAX_PER_EVENT_TABLE || table.width != EndWidth::One || table.rows.uniform == 0 {
             for event in members(here) {
-                self.walk.table(view, at, spaces(event), event as u32, &mut self.found[event]);
+                search.table(view, at, spaces(event), event as u32, &mut found[event]);
             }
         } else {
             let mut events = members(here);
-            for _ in 0..here_are.div_ceil(probe::MOST as u32) {
+            for _ in 0..readers.div_ceil(probe::MAX_EVENTS as u32) {
                 let count = |dimension: u32| view.spaces.count(dimension);
-                self.company.begin(count(first.0), second.map_or(0, count));
-                for event in events.by_ref().take(probe::MOST) {
-                    self.company.join(&table, spaces(event), event as u32);
+                probe.begin(count(first), second.map_or(0, count));
+                for event in events.by_ref().take(probe::MAX_EVENTS) {
+                    probe.add(&table, spaces(event), event as u32);
                 }
-                self.company.compare(view.arena, &table, &mut self.walk.rows, self.found);
+                probe.compare(view.arena, &table, &mut search.rows, found);
             }
         }
-        self.walk.read_many_rows::<WIDE>(self.events, self.found);
+        search.evaluate_many::<WIDE>(*input, found);
     }
 
-    fn table_together<const WIDE: bool>(
+    /// Reads a table with one bit per event.
+    fn table_by_masks(
         &mut self,
-        at: usize,
-        first: Ranked,
-        second: Option<Ranked>,
-        here: Mask,
+        at: ArenaOffset,
+        first: DimensionRanks,
+        second: Option<DimensionRanks>,
+        here: EventMask,
     ) {
-        let Some(table) = Table::read(self.masks.view.arena, at) else { return };
-        match table.lane {
-            Lane::One => self.entries::<WIDE>(Lane::One, table, first, second, here),
-            Lane::Two => self.entries::<WIDE>(Lane::Two, table, first, second, here),
-            Lane::Four => self.entries::<WIDE>(Lane::Four, table, first, second, here),
+        let Some(table) = IntervalTable::read(self.0.input.view.arena, at.index()) else { return };
+        // A constant width lets each instance read its ends without a branch.
+        match table.width {
+            EndWidth::One => self.entries(EndWidth::One, table, first, second, here),
+            EndWidth::Two => self.entries(EndWidth::Two, table, first, second, here),
+            EndWidth::Four => self.entries(EndWidth::Four, table, first, second, here),
         }
     }
 
     #[inline(always)]
-    fn entries<const WIDE: bool>(
+    fn entries(
         &mut self,
-        lane: Lane,
-        table: Table<'_>,
-        first: Ranked,
-        second: Option<Ranked>,
-        here: Mask,
+        width: EndWidth,
+        table: IntervalTable<'_>,
+        first: DimensionRanks,
+        second: Option<DimensionRanks>,
+        here: EventMask,
     ) {
-        let stride = lane.words() * (1 + usize::from(table.pair));
-        for entry in 0..table.len {
+        let masks = self.0.masks;
+        let stride = width.block_words() * (1 + usize::from(table.pair));
+        for entry in 0..table.entries {
             let block = &table.blocks[entry / BLOCK * stride..][..stride];
-            let (low, high) = lane.interval(block, entry % BLOCK);
-            let mut left = and(here, self.masks.between(&first, low, high));
+            let (low, high) = width.interval(block, entry % BLOCK);
+            let mut left = and(here, masks.between(&first, low, high));
             if let Some(second) = &second {
-                let (low, high) = lane.interval(&block[lane.words()..], entry % BLOCK);
-                left = and(left, self.masks.between(second, low, high));
+                let (low, high) = width.interval(&block[width.block_words()..], entry % BLOCK);
+                left = and(left, masks.between(second, low, high));
             }
             if !is_empty(left) {
-                self.row::<WIDE>(table.rows.row(self.masks.view.arena, entry), left);
+                self.row(table.rows.row(masks.view.arena, entry), left);
             }
         }
     }
 
+    /// Evaluates a row for the events that are left.
     #[inline(always)]
-    fn row<const WIDE: bool>(&mut self, (start, end): (usize, usize), mut left: Mask) {
-        let view = self.masks.view;
+    fn row(&mut self, (start, end): (usize, usize), mut left: EventMask) {
+        let masks = self.0.masks;
+        let view = masks.view;
         let row = &view.arena[start..end];
         let mut at = 1;
-        let filler = Format::always(view.dimensions.len());
-        // Behind the first test, fillers are followed by nothing else.
-        while at < row.len() && (WIDE || at == 1 || row[at] != filler) {
-            left = self.masks.word(format::<WIDE>(), load::<WIDE>(row, at), left);
+        let padding = TestEncoding::always(view.dimensions.len());
+        // Padding in front of complex tests is the first test; any other padding ends the row.
+        while at < row.len() && (WIDE || at == 1 || row[at] != padding) {
+            left = masks.test(encoding::<WIDE>(), load::<WIDE>(row, at), left);
             if is_empty(left) {
                 return;
             }
-            at += size::<WIDE>();
+            at += test_words::<WIDE>();
         }
-        self.report(row[0] & !ODD, left);
-    }
-
-    #[inline(always)]
-    fn report(&mut self, target: u32, here: Mask) {
-        for event in members(here) {
-            self.found[event].push(target);
-        }
+        self.0.report(RowTarget::from_word(row[0]).reported(), left);
     }
 }

@@ -1,33 +1,34 @@
-//! Rows on their way from lists and tables to matches.
+//! Candidate rows: from keys and first tests that hold to matches.
 //!
-//! A row is a target and the tests that are left after keys and first tests were compared. Nobody can foresee which rows
-//! hold, and a wrong guess costs as much as reading one. So they are put down and sifted without a branch, first by one
-//! test, then by several at a time, and only what is left is looked at one by one.
+//! Which candidates match is unpredictable, and a mispredicted branch costs as much as reading a row. So candidates are
+//! collected and filtered by branchless appends, first by one test, then by four or seven at a time with SIMD; only the
+//! survivors are evaluated one by one. Their memory is prefetched when they are collected.
 
-use crate::compiled::arena::reader::{load, size};
+use crate::compiled::arena::header::{MAX_UNIFORM_ROW, RowTarget};
+use crate::compiled::arena::reader::{load, test_words};
 use crate::compiled::arena::test_encoding::{
-    format, holding, holding_four, holds_narrow, is_complex, may_hold_wide,
+    complex_entry_narrow, eight_hold, encoding, four_hold, holds_narrow, is_complex_narrow, may_hold_wide,
 };
-use crate::compiled::arena::writer::{ODD, ROW};
-use crate::compiled::matching::evaluation::{Events, Memos, Tests};
+use crate::compiled::matching::evaluation::{EventTests, MatchInput, SubexpressionMemos};
 use crate::compiled::matching::simd::prefetch;
-use crate::compiled::values::short_spaces::ShortSpaces;
+use crate::compiled::values::narrow_spaces::EventNarrowSpaces;
 
-/// A row that is to be read, and the event that came to it: where it begins (32 bits), the event's number (16), and how
-/// many words it has (16), from two, a target and a test, up to [`ROW`].
+/// A row of uniform length that an event has to test: offset of the row (32 bits), number of the event in the batch
+/// (16), words of the row (16), from 2, a target and a test, to [`MAX_UNIFORM_ROW`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::compiled) struct Row(u64);
+pub(in crate::compiled) struct Candidate(u64);
 
-impl Row {
+impl Candidate {
     #[inline(always)]
-    pub fn new(start: usize, event: u32, words: usize) -> Row {
-        Row(start as u64 & 0xffff_ffff | u64::from(event as u16) << 32 | (words as u64) << 48)
+    pub fn new(start: usize, event: u32, words: usize) -> Candidate {
+        Candidate(start as u64 & 0xffff_ffff | u64::from(event as u16) << 32 | (words as u64) << 48)
     }
 
-    /// The one that begins so many words behind.
+    /// The candidate of the same event that begins a number of words behind. An offset within the arena and the distance
+    /// within a table stay below 2^32.
     #[inline(always)]
-    pub fn behind(self, words: usize) -> Row {
-        Row(self.0 + words as u64)
+    pub fn behind(self, words: usize) -> Candidate {
+        Candidate(self.0 + words as u64)
     }
 
     #[inline(always)]
@@ -46,46 +47,51 @@ impl Row {
     }
 }
 
-/// The rows that are left to be read. Reused from event to event.
+/// The candidates that are not evaluated yet. Reused from event to event.
 #[derive(Debug, Default)]
-pub(in crate::compiled) struct Rows {
-    /// So many as `count`; the others are room.
-    rows: Vec<Row>,
+pub(in crate::compiled) struct CandidateRows {
+    /// The first `count` are candidates, the rest is room for branchless appends.
+    uniform: Vec<Candidate>,
     count: usize,
-    /// Event, start and end of those that are longer, or have tests in eight bytes.
-    odd: Vec<(u32, u32, u32)>,
+    /// Event, start and end of rows that are longer or have tests of 8 bytes.
+    variable: Vec<(u32, u32, u32)>,
 }
 
-/// So many rows are read together.
-const MANY: usize = 512;
+/// Candidates that are evaluated at a time: enough to amortize the filters, few enough to stay in the cache.
+const FLUSH: usize = 512;
 
-/// After so many rows it is decided anew how they are read.
-const STRETCH: usize = 128;
+/// Candidates after which the filter is chosen again.
+const FILTER_CHUNK: usize = 128;
 
-impl Rows {
-    /// Makes room for so many more, and a few.
+impl CandidateRows {
+    /// Makes room for more candidates, and for the appends beyond them.
     #[inline(always)]
-    pub fn room(&mut self, more: usize) {
-        if self.rows.len() < self.count + more + 9 {
-            self.rows.resize(self.count + 2 * more + 64, Row::default());
+    pub fn reserve(&mut self, more: usize) {
+        if self.uniform.len() < self.count + more + 9 {
+            self.uniform.resize(self.count + 2 * more + 64, Candidate::default());
         }
     }
 
-    /// Takes a row, for which there is room.
+    /// Adds a candidate, for which there is room.
     #[inline(always)]
-    pub fn push(&mut self, arena: &[u32], row: Row) {
+    pub fn push(&mut self, arena: &[u32], row: Candidate) {
         prefetch(arena, row.start());
-        self.rows[self.count] = row;
+        self.uniform[self.count] = row;
         self.count += 1;
     }
 
-    /// Takes those of rows that lie one behind the other for which the first test holds, without a branch. There is room
-    /// for all of them.
+    /// Adds those of eight consecutive rows whose first test holds. Branchless append: write always, advance `kept` only
+    /// if the test holds. There is room for nine.
     #[inline(always)]
-    pub fn push_holding(&mut self, spaces: ShortSpaces<'_>, mut row: Row, firsts: &[u32; 8]) {
-        let (words, room) = (row.words(), &mut self.rows[self.count..][..9]);
+    pub fn push_passing(
+        &mut self,
+        spaces: EventNarrowSpaces<'_>,
+        mut row: Candidate,
+        first_tests: &[u32; 8],
+    ) {
+        let (words, room) = (row.words(), &mut self.uniform[self.count..][..9]);
         let mut kept = 0;
-        for first in firsts {
+        for first in first_tests {
             room[kept] = row;
             kept += usize::from(holds_narrow(spaces, *first));
             row = row.behind(words);
@@ -93,11 +99,11 @@ impl Rows {
         self.count += kept;
     }
 
-    /// Takes the row that lies so many words behind, for the events that have a bit. How many these are cannot be
-    /// foreseen, so they are taken four at a time; there is room for four more.
+    /// Adds the row a number of words behind the first, for each event with a bit. How many bits are set is
+    /// unpredictable, so four are appended at a time, without a branch. There is room for 68.
     #[inline(always)]
-    pub fn push_each(&mut self, of_events: &[Row; 64], behind: usize, mut here: u64) {
-        let room = &mut self.rows[self.count..][..68];
+    pub fn push_each(&mut self, of_events: &[Candidate; 64], behind: usize, mut here: u64) {
+        let room = &mut self.uniform[self.count..][..68];
         let mut kept = 0;
         loop {
             for _ in 0..4 {
@@ -112,68 +118,69 @@ impl Rows {
         self.count += kept;
     }
 
-    /// Whether it is time to read them: so many that it pays, so few that they are still in the cache.
-    pub fn are_many(&self) -> bool {
-        self.count.max(self.odd.len()) >= MANY
+    /// Whether there are enough to evaluate them.
+    pub fn should_flush(&self) -> bool {
+        self.count.max(self.variable.len()) >= FLUSH
     }
 
-    /// How many there are.
+    /// Number of candidates of uniform length.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Asks for the memory of the rows behind the first so many.
-    pub fn prefetch(&self, arena: &[u32], before: usize) {
-        for row in &self.rows[before..self.count] {
+    /// Prefetches the rows of the candidates from a position on.
+    pub fn prefetch(&self, arena: &[u32], from: usize) {
+        for row in &self.uniform[from..self.count] {
             prefetch(arena, row.start());
         }
     }
 
-    /// Takes any other row.
-    pub fn put_odd(&mut self, event: u32, (start, end): (usize, usize)) {
-        self.odd.push((event, start as u32, end as u32));
+    /// Adds a row of any length.
+    pub fn push_variable(&mut self, event: u32, (start, end): (usize, usize)) {
+        self.variable.push((event, start as u32, end as u32));
     }
 
-    /// Reads all rows and reports the targets of those that hold.
-    pub fn read<const WIDE: bool>(
+    /// Evaluates all candidates and reports the targets of those that match.
+    pub fn evaluate<const WIDE: bool>(
         &mut self,
-        events: Events<'_, '_>,
-        memos: &mut Memos,
+        input: MatchInput<'_, '_>,
+        memos: &mut SubexpressionMemos,
         found: &mut [Vec<u32>],
     ) {
-        // With one event, its number is known when this is compiled.
-        match events.located {
-            [_] => self.sift::<true>(events),
-            _ => self.sift::<false>(events),
+        // The number of a single event is a constant of its own instance.
+        match input.spaces {
+            [_] => self.filter_uniform::<true>(input),
+            _ => self.filter_uniform::<false>(input),
         }
-        let arena = events.view.arena;
-        for row in self.rows.iter().take(std::mem::take(&mut self.count)) {
+        let arena = input.view.arena;
+        for row in self.uniform.iter().take(std::mem::take(&mut self.count)) {
             let (event, words) = (row.event(), read(arena, *row));
-            if words[0] & ODD == 0 || complex_hold(events.tests(event), words, *row, memos) {
-                found[event].push(words[0] & !ODD);
+            let target = RowTarget::from_word(words[0]);
+            if !target.has_complex_tests() || complex_hold(input.tests(event), words, *row, memos) {
+                found[event].push(target.reported().word());
             }
         }
-        self.sift_odd::<WIDE>(events);
-        for (event, start, end) in self.odd.drain(..) {
+        self.filter_variable::<WIDE>(input);
+        for (event, start, end) in self.variable.drain(..) {
             let (event, words) = (event as usize, &arena[start as usize..end as usize]);
-            report::<WIDE>(events.tests(event), words, memos, &mut found[event]);
+            report::<WIDE>(input.tests(event), words, memos, &mut found[event]);
         }
     }
 
-    /// Leaves the rows that hold, as far as their tests are not complex.
-    fn sift<const ONE: bool>(&mut self, events: Events<'_, '_>) {
-        let arena = events.view.arena;
-        let all = events.shorts.all();
+    /// Keeps the candidates whose tests hold, complex ones excepted.
+    fn filter_uniform<const ONE: bool>(&mut self, input: MatchInput<'_, '_>) {
+        let arena = input.view.arena;
+        let all = input.narrow.view();
         let first = all.of(0);
-        let spaces = |row: Row| if ONE { first } else { all.of(row.event()) };
-        let Rows { rows, count, .. } = self;
-        let rows = &mut rows[..*count];
+        let spaces = |row: Candidate| if ONE { first } else { all.of(row.event()) };
+        let CandidateRows { uniform, count, .. } = self;
+        let rows = &mut uniform[..*count];
         let (mut kept, mut most_fail) = (0, true);
-        for start in (0..*count).step_by(STRETCH) {
-            let end = (*count).min(start + STRETCH);
+        for start in (0..*count).step_by(FILTER_CHUNK) {
+            let end = (*count).min(start + FILTER_CHUNK);
             let mut left = end;
             if most_fail {
-                // By the first test, the least likely one.
+                // By the first test of the row, the least likely one.
                 left = start;
                 for at in start..end {
                     let row = rows[at];
@@ -187,16 +194,16 @@ impl Rows {
                 let row = rows[at];
                 let words = read(arena, row);
                 rows[kept] = row;
-                // Behind the last test there is what follows, and before the first one the target.
+                // The bits of words that are no tests are set: the target, and what follows the row.
                 let all = if most_fail && row.words() <= 6 {
                     let [_, _, tests @ .., _, _] = words;
-                    (holding_four(spaces(row), tests) | 0xf << row.words().saturating_sub(2)) & 0xf == 0xf
+                    (four_hold(spaces(row), tests) | 0xf << row.words().saturating_sub(2)) & 0xf == 0xf
                 } else {
-                    (holding(spaces(row), words) | 1 | 0xff << row.words()) & 0xff == 0xff
+                    (eight_hold(spaces(row), words) | 1 | 0xff << row.words()) & 0xff == 0xff
                 };
                 kept += usize::from(all);
             }
-            // It pays if it spares a quarter of them. If it was not tried, try it if half of them failed.
+            // Filtering by the first test pays if it drops a quarter. It is tried again if half of the rows failed.
             most_fail = match most_fail {
                 true => 4 * (left - start) < 3 * (end - start),
                 false => 2 * (kept - before) < end - start,
@@ -205,51 +212,87 @@ impl Rows {
         *count = kept;
     }
 
-    /// Leaves those of the other rows whose first two tests hold, or may hold.
-    fn sift_odd<const WIDE: bool>(&mut self, events: Events<'_, '_>) {
-        let (arena, all) = (events.view.arena, events.shorts.all());
+    /// Keeps the rows of any length whose first two tests hold, or are complex.
+    fn filter_variable<const WIDE: bool>(&mut self, input: MatchInput<'_, '_>) {
+        let (arena, all) = (input.view.arena, input.narrow.view());
         for test in 0..2 {
             let mut kept = 0;
-            for at in 0..self.odd.len() {
-                let (event, start, end) = self.odd[at];
-                let place = start as usize + 1 + test * size::<WIDE>();
-                let is_there = place < end as usize;
-                let word = load::<WIDE>(arena, if is_there { place } else { start as usize });
+            for at in 0..self.variable.len() {
+                let (event, start, end) = self.variable[at];
+                let offset = start as usize + 1 + test * test_words::<WIDE>();
+                let exists = offset < end as usize;
+                let encoded = load::<WIDE>(arena, if exists { offset } else { start as usize });
                 let may_hold = match WIDE {
-                    true => may_hold_wide(events.located[event as usize].spaces(), word),
-                    false => holds_narrow(all.of(event as usize), word as u32) | is_complex(word as u32),
+                    true => may_hold_wide(input.spaces[event as usize].by_dimension(), encoded),
+                    false => {
+                        let spaces = all.of(event as usize);
+                        holds_narrow(spaces, encoded as u32) | is_complex_narrow(encoded as u32)
+                    }
                 };
-                self.odd[kept] = (event, start, end);
-                kept += usize::from(may_hold | !is_there);
+                self.variable[kept] = (event, start, end);
+                kept += usize::from(may_hold | !exists);
             }
-            self.odd.truncate(kept);
+            self.variable.truncate(kept);
         }
     }
 }
 
-/// The words of a row, and what follows it. The arena ends with as many. Nothing for a row that is not there, as in a
-/// damaged file.
+/// The words of a row, and what follows it up to the maximum length: the arena ends with that many words. Zeros for a row
+/// outside the arena, as in a damaged file.
 #[inline(always)]
-fn read(arena: &[u32], row: Row) -> &[u32; ROW] {
+fn read(arena: &[u32], row: Candidate) -> &[u32; MAX_UNIFORM_ROW] {
     let start = row.start();
-    arena.get(start..start + ROW).and_then(<[u32]>::first_chunk).unwrap_or(&[0; ROW])
+    let words = arena.get(start..start + MAX_UNIFORM_ROW).and_then(<[u32]>::first_chunk);
+    words.unwrap_or(&[0; MAX_UNIFORM_ROW])
 }
 
-/// Whether the complex tests of a row hold, which has been sifted by the others.
-fn complex_hold(tests: Tests<'_, '_>, words: &[u32; ROW], row: Row, memos: &mut Memos) -> bool {
-    let mut complex = words[1..row.words().min(ROW)].iter().filter(|word| is_complex(**word));
-    complex.all(|word| tests.complex(word & 0xffff, memos))
+/// Whether the complex tests of a row hold; its other tests do.
+fn complex_hold(
+    tests: EventTests<'_, '_>,
+    words: &[u32; MAX_UNIFORM_ROW],
+    row: Candidate,
+    memos: &mut SubexpressionMemos,
+) -> bool {
+    let mut complex =
+        words[1..row.words().min(MAX_UNIFORM_ROW)].iter().filter(|test| is_complex_narrow(**test));
+    complex.all(|test| tests.complex_holds(complex_entry_narrow(*test), memos))
 }
 
 /// Reports the target of a row if all its tests hold.
 #[inline(always)]
-fn report<const WIDE: bool>(tests: Tests<'_, '_>, row: &[u32], memos: &mut Memos, found: &mut Vec<u32>) {
+fn report<const WIDE: bool>(
+    tests: EventTests<'_, '_>,
+    row: &[u32],
+    memos: &mut SubexpressionMemos,
+    found: &mut Vec<u32>,
+) {
     let Some((target, mut words)) = row.split_first() else { return };
-    while words.len() >= size::<WIDE>() {
-        if !tests.holds(format::<WIDE>(), load::<WIDE>(words, 0), memos) {
+    while words.len() >= test_words::<WIDE>() {
+        if !tests.holds(encoding::<WIDE>(), load::<WIDE>(words, 0), memos) {
             return;
         }
-        words = &words[size::<WIDE>()..];
+        words = &words[test_words::<WIDE>()..];
     }
-    found.push(*target & !ODD);
+    found.push(RowTarget::from_word(*target).reported().word());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiled::limits::ArenaOffset;
+    use crate::compiled::matching::bitmaps::MAX_BATCH;
+
+    /// The largest offset, event and length, and the distance that a table adds to an offset.
+    #[test]
+    fn candidates_hold_what_they_were_given() {
+        let (last, event) = (ArenaOffset::MAX as usize, MAX_BATCH as u32 - 1);
+        for start in [4, last] {
+            let candidate = Candidate::new(start, event, MAX_UNIFORM_ROW);
+            for distance in [0, 64 * MAX_UNIFORM_ROW] {
+                let behind = candidate.behind(distance);
+                assert_eq!(behind.start(), start + distance);
+                assert_eq!((behind.event(), behind.words()), (event as usize, MAX_UNIFORM_ROW));
+            }
+        }
+    }
 }

@@ -1,26 +1,28 @@
-//! Expressions with several alternatives are reported once.
+//! Reports an expression once per event, however many of its rows match.
 
-use crate::compiled::build::cover::REPEATED;
+use crate::compiled::arena::header::RowTarget;
 
-/// Which numbers were found already, of those that may be found repeatedly.
+/// Which expressions were reported for the event in hand, of those that may be found repeatedly: one bit each. All bits
+/// are 0 between events.
 #[derive(Debug, Default)]
-pub(in crate::compiled) struct Seen {
+pub(in crate::compiled) struct Dedup {
     bits: Vec<u64>,
 }
 
-impl Seen {
-    /// Leaves each target from `start` on once, as the number it stands for. There are `numbers` of them.
-    pub fn once(&mut self, numbers: usize, found: &mut Vec<u32>, start: usize) {
-        let words = numbers.div_ceil(64);
+impl Dedup {
+    /// Replaces the targets from `start` on by expression numbers, each once. The segment has `expressions` of them.
+    /// Costs one pass over the targets; bits are cleared one by one, or all at once if that is quicker.
+    pub fn retain_first(&mut self, expressions: usize, found: &mut Vec<u32>, start: usize) {
+        let words = expressions.div_ceil(64);
         if self.bits.len() < words {
             self.bits.resize(words, 0);
         }
         let mut kept = start;
         for at in start..found.len() {
-            let target = found[at];
-            let number = target & !REPEATED;
+            let target = RowTarget::from_word(found[at]);
+            let number = target.number();
             found[kept] = number;
-            kept += usize::from(target & REPEATED == 0 || self.first_time(number));
+            kept += usize::from(!target.is_repeated() || self.insert(number));
         }
         found.truncate(kept);
         if kept - start > words / 4 {
@@ -30,8 +32,9 @@ impl Seen {
         }
     }
 
+    /// Sets the bit of an expression; returns whether it was 0.
     #[inline(always)]
-    fn first_time(&mut self, number: u32) -> bool {
+    fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = (&mut self.bits[number as usize / 64], 1 << (number % 64));
         let first = *word & bit == 0;
         *word |= bit;

@@ -1,147 +1,158 @@
-//! Does a test hold for an event? Tests in words, those of the table, and subexpressions with their memos.
+//! Does a test hold for an event? Encoded tests, complex tests, and subexpressions with their memos.
 
-use crate::compiled::arena::test_encoding::Format;
-use crate::compiled::build::conditions::{Check, Complex, UNSHARED};
-use crate::compiled::values::event_spaces::{Elements, Located};
-use crate::compiled::values::short_spaces::Shorts;
-use crate::compiled::view::View;
+use crate::compiled::arena::complex_test::{ComplexTest, NO_MEMO};
+use crate::compiled::arena::test_encoding::{ResidualTest, TestEncoding};
+use crate::compiled::segment::SegmentView;
+use crate::compiled::values::event_spaces::{ElementSpaces, EventSpaces};
+use crate::compiled::values::narrow_spaces::NarrowSpaces;
 use crate::event::Event;
 
-/// Tests on one event.
+/// One event to be tested.
 #[derive(Clone, Copy)]
-pub(in crate::compiled) struct Tests<'t, 'a> {
-    pub view: &'t View<'a>,
-    pub located: &'t Located,
-    /// `None` if no test asks for it.
+pub(in crate::compiled) struct EventTests<'t, 'a> {
+    pub view: &'t SegmentView<'a>,
+    pub spaces: &'t EventSpaces,
+    /// `None` if no test of the segment evaluates a predicate directly.
     pub event: Option<&'t Event<'t>>,
-    pub memo: MemoEvent,
+    pub epoch: MemoEpoch,
 }
 
-/// The events that walk together; often only one.
+/// The events that are matched: a batch, or one.
 #[derive(Clone, Copy)]
-pub(in crate::compiled) struct Events<'t, 'a> {
-    pub view: &'t View<'a>,
-    pub located: &'t [Located],
-    pub shorts: &'t Shorts,
-    /// The event if it is one, or `None` if no test asks for it.
+pub(in crate::compiled) struct MatchInput<'t, 'a> {
+    pub view: &'t SegmentView<'a>,
+    /// By event.
+    pub spaces: &'t [EventSpaces],
+    pub narrow: &'t NarrowSpaces,
+    /// The event if it is one; `None` for a batch, which only segments without direct predicates match.
     pub event: Option<&'t Event<'t>>,
-    pub memos: &'t [MemoEvent],
+    /// By event.
+    pub epochs: &'t [MemoEpoch],
 }
 
-impl<'t, 'a> Events<'t, 'a> {
-    pub fn tests(&self, event: usize) -> Tests<'t, 'a> {
-        let Events { view, located, memos, .. } = *self;
-        Tests { view, located: &located[event], event: self.event, memo: memos[event] }
+impl<'t, 'a> MatchInput<'t, 'a> {
+    pub fn tests(&self, event: usize) -> EventTests<'t, 'a> {
+        let MatchInput { view, spaces, epochs, .. } = *self;
+        EventTests { view, spaces: &spaces[event], event: self.event, epoch: epochs[event] }
     }
 }
 
-/// Whether a space is accepted by a test that is not complex.
+/// Whether a space is in an interval or, if `outside`, present and not in it.
 #[inline(always)]
 fn accepts(space: u32, low: u32, high: u32, outside: bool) -> bool {
     let inside = space.wrapping_sub(low) <= high.wrapping_sub(low);
     if outside { !inside && space != 0 } else { inside }
 }
 
-impl Tests<'_, '_> {
+impl EventTests<'_, '_> {
+    /// Whether an encoded test holds.
     #[inline(always)]
-    pub fn holds(&self, format: Format, word: u64, memos: &mut Memos) -> bool {
-        match format.decode(word) {
-            Check::Interval { dimension, low, high, outside } => {
-                accepts(self.located.spaces().of(dimension), low, high, outside)
+    pub fn holds(&self, encoding: TestEncoding, encoded: u64, memos: &mut SubexpressionMemos) -> bool {
+        match encoding.decode(encoded) {
+            ResidualTest::Interval { dimension, low, high, outside } => {
+                accepts(self.spaces.by_dimension().of(dimension), low, high, outside)
             }
-            Check::Complex(entry) => self.complex(entry, memos),
+            ResidualTest::Complex(entry) => self.complex_holds(entry, memos),
         }
     }
 
+    /// Whether a complex test holds.
     #[cold]
-    pub fn complex(&self, entry: u32, memos: &mut Memos) -> bool {
-        let space = |dimension: u32| self.located.spaces().of(dimension);
-        match Complex::from_words(self.view.entries[entry as usize]) {
-            Complex::Within { dimension, start, len } => self.within(space(dimension), start, len),
-            Complex::Listed { dimension, start } => {
+    pub fn complex_holds(&self, entry: u32, memos: &mut SubexpressionMemos) -> bool {
+        let space = |dimension: u32| self.spaces.by_dimension().of(dimension);
+        match ComplexTest::unpack(self.view.complex[entry as usize]) {
+            ComplexTest::InIntervals { dimension, start, len } => {
+                self.in_intervals(space(dimension), start, len)
+            }
+            ComplexTest::InBitmap { dimension, start } => {
                 let space = space(dimension);
                 self.view.bits[start as usize + space as usize / 64] >> (space % 64) & 1 == 1
             }
-            Complex::AnyWithin { dimension, start, len } => {
-                let elements = self.located.elements(dimension);
-                elements.is_some_and(|elements| self.any_within(elements, start, len))
+            ComplexTest::AnyElementIn { dimension, start, len } => {
+                let elements = self.spaces.elements(dimension);
+                elements.is_some_and(|elements| self.any_in_intervals(elements, start, len))
             }
-            Complex::AllWithin { dimension, start, len } => {
-                let elements = self.located.elements(dimension);
+            ComplexTest::AllElementsIn { dimension, start, len } => {
+                let elements = self.spaces.elements(dimension);
                 elements.is_some_and(|elements| {
-                    elements.spaces.iter().all(|space| self.within(*space, start, len))
+                    elements.spaces.iter().all(|space| self.in_intervals(*space, start, len))
                 })
             }
-            Complex::Between { dimension, low, high } => accepts(space(dimension), low, high, false),
-            Complex::Outside { dimension, low, high } => accepts(space(dimension), low, high, true),
-            Complex::Asked { predicate } => {
-                self.event.is_some_and(|event| self.view.textuals.holds(predicate as usize, event))
+            ComplexTest::Interval { dimension, low, high } => accepts(space(dimension), low, high, false),
+            ComplexTest::OutsideInterval { dimension, low, high } => {
+                accepts(space(dimension), low, high, true)
             }
-            Complex::Program { start, len, memo, all } => {
-                if memo != UNSHARED
-                    && let Some(held) = memos.get(memo, self.memo)
+            ComplexTest::Direct { predicate } => {
+                self.event.is_some_and(|event| self.view.strings.holds(predicate as usize, event))
+            }
+            ComplexTest::Subexpression { start, len, memo, all } => {
+                if memo != NO_MEMO
+                    && let Some(held) = memos.get(memo, self.epoch)
                 {
                     return held;
                 }
-                let words = &self.view.programs[start as usize..][..len as usize];
-                let mut holds = |word: &u64| self.holds(Format::Wide, *word, memos);
-                let held = if all { words.iter().all(&mut holds) } else { words.iter().any(&mut holds) };
-                if memo != UNSHARED {
-                    memos.set(memo, self.memo, held);
+                let tests = &self.view.subexpression_tests[start as usize..][..len as usize];
+                let mut holds = |encoded: &u64| self.holds(TestEncoding::Wide, *encoded, memos);
+                let held = if all { tests.iter().all(&mut holds) } else { tests.iter().any(&mut holds) };
+                if memo != NO_MEMO {
+                    memos.set(memo, self.epoch, held);
                 }
                 held
             }
         }
     }
 
-    /// Whichever are fewer are looked up among the others; intervals take less each.
-    fn any_within(&self, elements: Elements<'_>, start: u32, len: u32) -> bool {
+    /// Whether some element is in one of the intervals. The shorter side is looked up in the longer one; looking up an
+    /// interval costs about a quarter.
+    fn any_in_intervals(&self, elements: ElementSpaces<'_>, start: u32, len: u32) -> bool {
         if len as usize > 4 * elements.spaces.len() {
-            return elements.spaces.iter().any(|space| self.within(*space, start, len));
+            return elements.spaces.iter().any(|space| self.in_intervals(*space, start, len));
         }
         let intervals = &self.view.intervals[start as usize..][..len as usize];
         intervals.iter().any(|[low, high]| elements.any_between(*low, *high))
     }
 
-    fn within(&self, space: u32, start: u32, len: u32) -> bool {
+    fn in_intervals(&self, space: u32, start: u32, len: u32) -> bool {
         let intervals = &self.view.intervals[start as usize..][..len as usize];
         let at = intervals.partition_point(|[low, _]| *low <= space);
         at > 0 && space <= intervals[at - 1][1]
     }
 }
 
-/// Results of shared programs during one event.
+/// Results of shared subexpressions. A result counts if it has the epoch of the event, so nothing is cleared between
+/// events.
 #[derive(Debug, Default)]
-pub(in crate::compiled) struct Memos {
-    /// The event's number, and in the lowest bit the result.
+pub(in crate::compiled) struct SubexpressionMemos {
+    /// By memo slot: the epoch, and in the lowest bit the result.
     results: Vec<u32>,
-    event: u32,
+    /// The latest epoch: 31 bits, never 0.
+    epoch: u32,
 }
 
-/// An event's number among those that have a memo.
+/// Identifies an event among the results of subexpressions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::compiled) struct MemoEvent(u32);
+pub(in crate::compiled) struct MemoEpoch(u32);
 
-impl Memos {
-    /// Numbers the next event.
-    pub fn begin(&mut self, memos: u32) -> MemoEvent {
+impl SubexpressionMemos {
+    /// A new epoch, for an event and a segment with this many memo slots.
+    pub fn begin(&mut self, memos: u32) -> MemoEpoch {
         if memos > 0 {
-            self.event = (self.event + 1) & (u32::MAX >> 1);
-            if self.event == 0 || self.results.len() < memos as usize {
+            self.epoch = (self.epoch + 1) & (u32::MAX >> 1);
+            if self.epoch == 0 || self.results.len() < memos as usize {
                 self.results.clear();
                 self.results.resize(memos as usize, 0);
-                self.event = self.event.max(1);
+                self.epoch = self.epoch.max(1);
             }
         }
-        MemoEvent(self.event)
+        MemoEpoch(self.epoch)
     }
 
-    fn get(&self, memo: u32, event: MemoEvent) -> Option<bool> {
+    fn get(&self, memo: u32, epoch: MemoEpoch) -> Option<bool> {
         let result = self.results[memo as usize];
-        (result >> 1 == event.0).then_some(result & 1 == 1)
+        (result >> 1 == epoch.0).then_some(result & 1 == 1)
     }
 
-    fn set(&mut self, memo: u32, event: MemoEvent, held: bool) {
-        self.results[memo as usize] = event.0 << 1 | u32::from(held);
+    fn set(&mut self, memo: u32, epoch: MemoEpoch, held: bool) {
+        self.results[memo as usize] = epoch.0 << 1 | u32::from(held);
     }
 }

@@ -1,42 +1,44 @@
-//! Up to 64 events that look into the same table, one bit each: whose spaces are inside which keys?
+//! Up to 64 events that read the same table, one bit each: whose spaces are inside which keys?
 //!
-//! For each of the two dimensions of a table, and for each space, there is the set of the events below it. So those inside
-//! an interval are two look-ups: the events below its end, without those below its beginning. That takes no longer for
-//! 64 events than for one.
+//! For each of the table's one or two dimensions, and for each space, there is the set of events below it. The events
+//! inside an interval are two lookups: those below its end, without those below its beginning. That costs the same for
+//! 64 events as for one.
 
-use crate::compiled::arena::reader::Table;
-use crate::compiled::matching::candidates::{Row, Rows};
-use crate::compiled::matching::simd::BLOCK;
+use crate::compiled::arena::interval_block::BLOCK;
+use crate::compiled::arena::reader::IntervalTable;
+use crate::compiled::matching::candidates::{Candidate, CandidateRows};
 
-/// How many events a company has at most.
-pub(in crate::compiled) const MOST: usize = 64;
+/// Maximum events per probe: one bit of a `u64` each.
+pub(in crate::compiled) const MAX_EVENTS: usize = 64;
 
-/// Events in one dimension, of which one byte tells the spaces.
+/// Events by space, in a dimension whose spaces fit into one byte.
 #[derive(Debug)]
-struct Steps {
+struct CumulativeBits {
     /// By space: the events below it.
     below: [u64; 257],
+    /// Spaces in use.
     spaces: usize,
 }
 
-impl Default for Steps {
-    fn default() -> Steps {
-        Steps { below: [0; 257], spaces: 0 }
+impl Default for CumulativeBits {
+    fn default() -> CumulativeBits {
+        CumulativeBits { below: [0; 257], spaces: 0 }
     }
 }
 
-impl Steps {
+impl CumulativeBits {
+    /// Empties the sets, for a dimension with this many spaces.
     fn begin(&mut self, spaces: u32) {
         self.spaces = spaces.min(256) as usize;
         self.below[..=self.spaces].fill(0);
     }
 
-    /// Takes an event, for now into the place of its own space only.
+    /// Adds an event, at first only to the set right above its space.
     fn insert(&mut self, space: u32, bit: usize) {
         self.below[(space as usize).min(255) + 1] |= 1 << bit;
     }
 
-    /// Sums up, when all events are there.
+    /// Accumulates the sets, once all events are there.
     fn finish(&mut self) {
         let mut below = 0;
         for up_to in &mut self.below[..=self.spaces] {
@@ -51,59 +53,70 @@ impl Steps {
     }
 }
 
-/// The events that look into a table. Reused from table to table.
+/// The events that read a table. Reused from table to table.
 #[derive(Debug)]
-pub(in crate::compiled) struct Company {
-    first: Steps,
-    second: Steps,
-    /// By event: the first row of the table.
-    rows: [Row; MOST],
+pub(in crate::compiled) struct Probe {
+    first: CumulativeBits,
+    second: CumulativeBits,
+    /// By bit: the event with the first row of the table.
+    candidates: [Candidate; MAX_EVENTS],
     len: usize,
 }
 
-impl Default for Company {
-    fn default() -> Company {
-        Company { first: Steps::default(), second: Steps::default(), rows: [Row::default(); MOST], len: 0 }
+impl Default for Probe {
+    fn default() -> Probe {
+        Probe {
+            first: CumulativeBits::default(),
+            second: CumulativeBits::default(),
+            candidates: [Candidate::default(); MAX_EVENTS],
+            len: 0,
+        }
     }
 }
 
-impl Company {
-    /// Begins anew, with the number of spaces of both dimensions; 0 if there is no second one.
+impl Probe {
+    /// Removes all events. `first` and `second` are the numbers of spaces of the dimensions, 0 without a second one.
     pub fn begin(&mut self, first: u32, second: u32) {
         self.first.begin(first);
         self.second.begin(second);
         self.len = 0;
     }
 
-    /// Takes an event with its spaces and its number in the batch.
-    pub fn join(&mut self, table: &Table<'_>, (first, second): (u32, u32), event: u32) {
+    /// Adds an event with its spaces and its number in the batch.
+    pub fn add(&mut self, table: &IntervalTable<'_>, (first, second): (u32, u32), event: u32) {
         self.first.insert(first, self.len);
         self.second.insert(second, self.len);
-        self.rows[self.len] = Row::new(table.rows.rows, event, table.rows.same);
+        self.candidates[self.len] = Candidate::new(table.rows.first, event, table.rows.uniform);
         self.len += 1;
     }
 
-    /// Compares the keys of a table, which take a byte. Targets without further tests are reported, the rows of others
-    /// are read later.
-    pub fn compare(&mut self, arena: &[u32], table: &Table<'_>, rows: &mut Rows, found: &mut [Vec<u32>]) {
+    /// Compares the keys of a table, whose ends take one byte. Targets without residual tests are reported, other rows
+    /// become candidates.
+    pub fn compare(
+        &mut self,
+        arena: &[u32],
+        table: &IntervalTable<'_>,
+        rows: &mut CandidateRows,
+        found: &mut [Vec<u32>],
+    ) {
         self.first.finish();
         self.second.finish();
-        let words = table.rows.same;
-        // Low ends and high ends of the first key, then those of the second.
+        let words = table.rows.uniform;
+        // Low and high ends of the first key, then those of the second.
         let ends: &[[u8; BLOCK]] = bytemuck::cast_slice(table.blocks);
         let mut behind = 0;
         for block in ends.chunks_exact(if table.pair { 4 } else { 2 }) {
-            rows.room(BLOCK * (MOST + 4));
+            rows.reserve(BLOCK * (MAX_EVENTS + 4));
             for at in 0..BLOCK {
                 let mut here = self.first.between(block[0][at], block[1][at]);
                 if let [_, _, low, high] = block {
                     here &= self.second.between(low[at], high[at]);
                 }
                 if words > 1 {
-                    rows.push_each(&self.rows, behind, here);
+                    rows.push_each(&self.candidates, behind, here);
                 } else {
                     while here != 0 {
-                        let row = self.rows[here.trailing_zeros() as usize].behind(behind);
+                        let row = self.candidates[here.trailing_zeros() as usize].behind(behind);
                         found[row.event()].push(arena[row.start()]);
                         here &= here - 1;
                     }
@@ -121,21 +134,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_look_ups_tell_who_is_inside(
-            spaces in prop::collection::vec(1_u32..256, 0..=MOST),
+        fn two_lookups_find_the_events_inside_an_interval(
+            spaces in prop::collection::vec(1_u32..256, 0..=MAX_EVENTS),
             low in 1_u8..=255,
             high in 1_u8..=255,
         ) {
-            let mut steps = Steps::default();
+            let mut sets = CumulativeBits::default();
             for _ in 0..2 {
-                steps.begin(256);
-                spaces.iter().enumerate().for_each(|(bit, space)| steps.insert(*space, bit));
-                steps.finish();
+                sets.begin(256);
+                spaces.iter().enumerate().for_each(|(bit, space)| sets.insert(*space, bit));
+                sets.finish();
             }
             let inside = (0..).zip(&spaces).fold(0_u64, |bits, (bit, space)| {
                 bits | u64::from((u32::from(low)..=u32::from(high)).contains(space)) << bit
             });
-            prop_assert_eq!(if low <= high { steps.between(low, high) } else { inside }, inside);
+            prop_assert_eq!(if low <= high { sets.between(low, high) } else { inside }, inside);
         }
     }
 }

@@ -1,254 +1,292 @@
-//! One event: from its spaces to lists and tables, from those to rows, and from rows to matches.
+//! One event: from its spaces to lists and tables, and from those to candidate rows.
+//!
+//! First the traversal collects the lists and tables that the event reads, then their keys and first tests are compared,
+//! then the candidates are evaluated. Each step knows early which memory the next one reads, and prefetches it.
 
-use crate::compiled::arena::reader::{List, Table, load, size};
-use crate::compiled::arena::test_encoding::{Format, holding, may_hold_wide};
-use crate::compiled::arena::writer::nodes_of_level;
-use crate::compiled::build::conditions::Check;
-use crate::compiled::matching::candidates::{Row, Rows};
-use crate::compiled::matching::dedup::Seen;
-use crate::compiled::matching::evaluation::{Events, Memos, Tests};
-use crate::compiled::matching::simd::{BLOCK, Lane, prefetch};
-use crate::compiled::values::event_spaces::Located;
-use crate::compiled::values::short_spaces::Shorts;
-use crate::compiled::view::View;
-use crate::engine::shared::patterns::PatternScratch;
+use crate::compiled::arena::header::TableDirectory;
+use crate::compiled::arena::interval_block::{BLOCK, EndWidth};
+use crate::compiled::arena::reader::{IntervalTable, PostingList, load, test_words};
+use crate::compiled::arena::test_encoding::{ResidualTest, TestEncoding, eight_hold, may_hold_wide};
+use crate::compiled::arena::traversal::{
+    PlaceKind, PlaceVisitor, SpaceSelection, TableVisit, traverse, visit_groups,
+};
+use crate::compiled::limits::ArenaOffset;
+use crate::compiled::matching::candidates::{Candidate, CandidateRows};
+use crate::compiled::matching::evaluation::{EventTests, MatchInput, SubexpressionMemos};
+use crate::compiled::matching::scratch::CompiledScratch;
+use crate::compiled::matching::simd::{containing, prefetch};
+use crate::compiled::segment::SegmentView;
+use crate::compiled::values::event_spaces::EventSpaces;
 use crate::event::Event;
+use std::convert::Infallible;
 
-/// What one thread needs to match events, whichever segment.
-#[derive(Debug, Default)]
-pub(crate) struct CompiledScratch {
-    pub(in crate::compiled) located: Located,
-    pub(in crate::compiled) shorts: Shorts,
-    pub(in crate::compiled) patterns: PatternScratch,
-    pub(in crate::compiled) walk: Walk,
-    pub(in crate::compiled) seen: Seen,
-    pub(in crate::compiled) batch: crate::compiled::matching::batch::BatchScratch,
-}
-
-impl<'a> View<'a> {
+impl SegmentView<'_> {
+    /// Appends the expressions that an event satisfies.
     pub fn match_event(&self, event: &Event<'_>, scratch: &mut CompiledScratch, found: &mut Vec<u32>) {
-        let CompiledScratch { located, shorts, patterns, walk, seen, .. } = scratch;
-        located.locate_values(&self.spaces, self.elements, event, self.attributes);
-        self.textuals.find(event, located, patterns);
-        shorts.begin(1, self.dimensions.len());
-        shorts.set(0, located);
+        let CompiledScratch { spaces, narrow, patterns, search, dedup, .. } = scratch;
+        spaces.set_values(&self.spaces, self.elements, event, self.attributes);
+        self.strings.search(event, spaces, patterns);
+        narrow.begin(1, self.dimensions.len());
+        narrow.set(0, spaces);
         let start = found.len();
-        let memos = [walk.memos.begin(self.memos)];
-        let located_one = std::slice::from_ref(located);
-        let events = Events { view: self, located: located_one, shorts, event: Some(event), memos: &memos };
-        if self.format.is_wide() {
-            walk.all::<true>(events, found)
+        let epochs = [search.memos.begin(self.memos)];
+        let one = std::slice::from_ref(&*spaces);
+        let input = MatchInput { view: self, spaces: one, narrow, event: Some(event), epochs: &epochs };
+        if self.encoding.is_wide() {
+            search.match_one::<true>(input, found)
         } else {
-            walk.all::<false>(events, found)
+            search.match_one::<false>(input, found)
         }
-        if self.repeats {
-            seen.once(self.len, found, start);
+        if self.needs_dedup {
+            dedup.retain_first(self.len, found, start);
         }
-        shorts.clear(0, located);
-        located.clear();
+        narrow.clear(0, spaces);
+        spaces.clear();
     }
 }
 
-/// A list or a table that the event has to look into.
+/// Selects the spaces of one event.
+#[derive(Clone, Copy)]
+struct EventSelection<'e>(&'e EventSpaces);
+
+impl SpaceSelection for EventSelection<'_> {
+    /// The event's space.
+    type Spaces = u32;
+    type Node = ();
+
+    #[inline(always)]
+    fn everywhere(self) {}
+
+    #[inline(always)]
+    fn dimensions(self) -> impl Iterator<Item = (u32, u32)> {
+        self.0.present().iter().copied()
+    }
+
+    #[inline(always)]
+    fn spaces(self, dimension: u32) -> Option<u32> {
+        let space = self.0.by_dimension().of(dimension);
+        (space > 0).then_some(space)
+    }
+
+    #[inline(always)]
+    fn nodes(self, _dimension: u32, space: u32, level: u32, _count: u32) -> impl Iterator<Item = (u32, ())> {
+        std::iter::once((space >> level, ()))
+    }
+}
+
+/// A list or a table that the event reads.
 #[derive(Clone, Copy, Debug, Default)]
-struct Visit {
-    at: u32,
-    /// The event's spaces in the dimensions of the keys. Lists have none, tables at least one.
+struct QueuedPlace {
+    at: ArenaOffset,
+    /// The event's space in the dimension of a table's first key; 0 for a list.
     first: u32,
+    /// The event's space in the dimension of the second key; 0 without one.
     second: u32,
 }
 
-/// How many visits ahead memory is asked for, and how many cache lines of a list or table.
-const AHEAD: usize = 6;
-const LINES: usize = 6;
-
-/// 32-bit words in a cache line.
-const LINE: usize = 16;
-
-/// The way of an event through the arena.
-///
-/// First it is found out where to look, then everywhere keys and first tests are compared, then the rows of those that
-/// are left are read: so it is known early what memory comes next, and it can be on its way already.
+/// The lists and tables that the event reads, in order; the groups of a list are appended when it is read.
 #[derive(Debug, Default)]
-pub(in crate::compiled) struct Walk {
-    pub memos: Memos,
-    visits: Vec<Visit>,
-    /// Rows that are left to be read.
-    pub rows: Rows,
-    /// Places in a list with tests in eight bytes.
+struct PlaceQueue(Vec<QueuedPlace>);
+
+impl PlaceVisitor<EventSelection<'_>> for PlaceQueue {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn list(&mut self, at: ArenaOffset, _kind: PlaceKind, _node: ()) -> Result<(), Infallible> {
+        self.0.push(QueuedPlace { at, first: 0, second: 0 });
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn table(&mut self, at: ArenaOffset, visit: TableVisit<EventSelection<'_>>) -> Result<(), Infallible> {
+        let second = visit.second.map_or(0, |(_, space)| space);
+        self.0.push(QueuedPlace { at, first: visit.first.1, second });
+        Ok(())
+    }
+
+    /// Whether the event has the second dimension is unpredictable. Branchless append: write always, advance `kept` only
+    /// if the second dimension is present.
+    #[inline(always)]
+    fn pairs(
+        &mut self,
+        selection: EventSelection<'_>,
+        (_, first): (u32, u32),
+        directory: TableDirectory<'_>,
+    ) -> Result<(), Infallible> {
+        let spaces = selection.0.by_dimension();
+        let mut kept = self.0.len();
+        self.0.resize(kept + directory.len(), QueuedPlace::default());
+        for (second, at) in directory.iter() {
+            let second = spaces.of(second);
+            self.0[kept] = QueuedPlace { at, first, second };
+            kept += usize::from(second > 0);
+        }
+        self.0.truncate(kept);
+        Ok(())
+    }
+
+    fn damaged(&mut self, _what: &'static str) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Places ahead whose memory is prefetched, and cache lines of each.
+const PREFETCH_AHEAD: usize = 6;
+const PREFETCH_LINES: usize = 6;
+
+/// 32-bit words of a cache line.
+const LINE_WORDS: usize = 16;
+
+/// From lists and tables to candidates. Reused from event to event.
+#[derive(Debug, Default)]
+pub(in crate::compiled) struct CandidateSearch {
+    pub memos: SubexpressionMemos,
+    queue: PlaceQueue,
+    /// Candidates that are not evaluated yet.
+    pub rows: CandidateRows,
+    /// Entries of a list with tests of 8 bytes whose first test may hold.
     survivors: Vec<u32>,
 }
 
-impl Walk {
-    fn all<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut Vec<u32>) {
-        let view = events.view;
-        let tests = events.tests(0);
-        let arena = view.arena;
-        self.visits.clear();
-        if view.everywhere > 0 {
-            self.visits.push(Visit { at: view.everywhere, first: 0, second: 0 });
-        }
-        let spaces = tests.located.spaces();
-        for &(dimension, space) in tests.located.present() {
-            let of_dimension = &view.dimensions[dimension as usize];
-            for scan in of_dimension.scans {
-                if scan > 0 {
-                    self.visits.push(Visit { at: scan, first: space, second: 0 });
-                }
-            }
-            let mut level_start = of_dimension.nodes;
-            for level in 0..of_dimension.levels {
-                let list = view.nodes[(level_start + (space >> level)) as usize];
-                if list > 0 {
-                    self.visits.push(Visit { at: list, first: 0, second: 0 });
-                }
-                level_start += nodes_of_level(of_dimension.spaces, level);
-            }
-            // Whether the event has the other dimension is anybody's guess: written anyway, kept if it has.
-            let (seconds, tables) = of_dimension.pairs(arena);
-            let mut kept = self.visits.len();
-            self.visits.resize(kept + seconds.len(), Visit::default());
-            for (second, table) in seconds.iter().zip(tables) {
-                let second = spaces.of(*second);
-                self.visits[kept] = Visit { at: *table, first: space, second };
-                kept += usize::from(second > 0);
-            }
-            self.visits.truncate(kept);
-        }
+impl CandidateSearch {
+    /// Matches the one event of the input.
+    fn match_one<const WIDE: bool>(&mut self, input: MatchInput<'_, '_>, found: &mut Vec<u32>) {
+        let (view, arena) = (input.view, input.view.arena);
+        let selection = EventSelection(&input.spaces[0]);
+        self.queue.0.clear();
+        let Ok(()) = traverse(view, selection, &mut self.queue);
         let mut at = 0;
-        while at < self.visits.len() {
-            if let Some(ahead) = self.visits.get(at + AHEAD) {
-                (0..LINES).for_each(|line| prefetch(arena, ahead.at as usize + LINE * line));
+        while at < self.queue.0.len() {
+            if let Some(ahead) = self.queue.0.get(at + PREFETCH_AHEAD) {
+                let start = ahead.at.index();
+                (0..PREFETCH_LINES).for_each(|line| prefetch(arena, start + LINE_WORDS * line));
             }
-            let Visit { at: place, first, second } = self.visits[at];
+            let QueuedPlace { at: place, first, second } = self.queue.0[at];
             if first > 0 {
-                self.table(view, place as usize, (first, second), 0, found);
-            } else if let Some(list) = List::read(arena, place as usize, size::<WIDE>()) {
-                self.list::<WIDE>(events, &list, 0, found);
-                for (dimension, table) in list.groups.0.iter().zip(list.groups.1) {
-                    let first = spaces.of(*dimension);
-                    if first > 0 {
-                        self.visits.push(Visit { at: *table, first, second: 0 });
-                    }
-                }
+                self.table(view, place, (first, second), 0, found);
+            } else if let Some(list) = PostingList::read(arena, place.index(), test_words::<WIDE>()) {
+                self.list::<WIDE>(input, &list, 0, found);
+                let Ok(()) = visit_groups(selection, list.groups, (), &mut self.queue);
             }
             at += 1;
         }
-        self.read_rows::<WIDE>(events, std::slice::from_mut(found));
+        self.evaluate::<WIDE>(input, std::slice::from_mut(found));
     }
 
-    /// Reads the rows that are left, if they are many.
+    /// Evaluates the candidates if there are many.
     #[inline(always)]
-    pub fn read_many_rows<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut [Vec<u32>]) {
-        if self.rows.are_many() {
-            self.read_rows::<WIDE>(events, found);
+    pub fn evaluate_many<const WIDE: bool>(&mut self, input: MatchInput<'_, '_>, found: &mut [Vec<u32>]) {
+        if self.rows.should_flush() {
+            self.evaluate::<WIDE>(input, found);
         }
     }
 
-    /// Reads the rows that are left.
-    pub fn read_rows<const WIDE: bool>(&mut self, events: Events<'_, '_>, found: &mut [Vec<u32>]) {
-        self.rows.read::<WIDE>(events, &mut self.memos, found);
+    /// Evaluates the candidates.
+    pub fn evaluate<const WIDE: bool>(&mut self, input: MatchInput<'_, '_>, found: &mut [Vec<u32>]) {
+        self.rows.evaluate::<WIDE>(input, &mut self.memos, found);
     }
 
-    /// The decided and the flat ones of a list. First tests are compared eight at a time; the rows of those that hold
-    /// are read later.
+    /// Reads a list for one event, without its groups. Entries without residual tests match; those whose first test
+    /// holds become candidates. First tests are compared eight at a time.
     pub fn list<const WIDE: bool>(
         &mut self,
-        events: Events<'_, '_>,
-        list: &List<'_>,
+        input: MatchInput<'_, '_>,
+        list: &PostingList<'_>,
         event: u32,
         found: &mut Vec<u32>,
     ) {
         found.extend_from_slice(list.decided);
         if WIDE {
-            return self.wide_list(events.tests(event as usize), list, event);
+            return self.wide_list(input.tests(event as usize), list, event);
         }
-        let (arena, spaces) = (events.view.arena, events.shorts.all().of(event as usize));
-        let words = list.rows.same;
-        self.rows.room(list.firsts.len());
+        let (arena, spaces) = (input.view.arena, input.narrow.view().of(event as usize));
+        let words = list.rows.uniform;
+        self.rows.reserve(list.first_tests.len());
         let before = self.rows.count();
-        let mut row = Row::new(list.rows.rows, event, words);
+        let mut row = Candidate::new(list.rows.first, event, words);
         if words > 0 {
-            for firsts in list.firsts.as_chunks::<8>().0 {
-                self.rows.push_holding(spaces, row, firsts);
+            for first_tests in list.first_tests.as_chunks::<8>().0 {
+                self.rows.push_passing(spaces, row, first_tests);
                 row = row.behind(8 * words);
             }
             return self.rows.prefetch(arena, before);
         }
-        for (number, firsts) in list.firsts.as_chunks::<8>().0.iter().enumerate() {
-            let mut holding = holding(spaces, firsts);
-            while holding != 0 {
-                let entry = 8 * number + holding.trailing_zeros() as usize;
-                holding &= holding - 1;
-                self.rows.put_odd(event, list.rows.row(arena, entry));
+        for (number, first_tests) in list.first_tests.as_chunks::<8>().0.iter().enumerate() {
+            let mut passing = eight_hold(spaces, first_tests);
+            while passing != 0 {
+                let entry = 8 * number + passing.trailing_zeros() as usize;
+                passing &= passing - 1;
+                self.rows.push_variable(event, list.rows.row(arena, entry));
             }
         }
     }
 
-    /// As [`Walk::list`], for tests in eight bytes: one after another, still without a branch.
-    fn wide_list(&mut self, tests: Tests<'_, '_>, list: &List<'_>, event: u32) {
-        if self.survivors.len() <= list.flat {
-            self.survivors.resize(list.flat + 1, 0);
+    /// As [`CandidateSearch::list`], for tests of 8 bytes: one after another, by branchless appends.
+    fn wide_list(&mut self, tests: EventTests<'_, '_>, list: &PostingList<'_>, event: u32) {
+        if self.survivors.len() <= list.entries {
+            self.survivors.resize(list.entries + 1, 0);
         }
-        let spaces = tests.located.spaces();
+        let spaces = tests.spaces.by_dimension();
         let mut kept = 0;
-        for at in 0..list.flat {
+        for at in 0..list.entries {
             self.survivors[kept] = at as u32;
-            kept += usize::from(may_hold_wide(spaces, load::<true>(list.firsts, 2 * at)));
+            kept += usize::from(may_hold_wide(spaces, load::<true>(list.first_tests, 2 * at)));
         }
-        for place in 0..kept {
-            let at = self.survivors[place] as usize;
-            let first = load::<true>(list.firsts, 2 * at);
-            if let Check::Complex(entry) = Format::Wide.decode(first)
-                && !tests.complex(entry, &mut self.memos)
+        for survivor in 0..kept {
+            let at = self.survivors[survivor] as usize;
+            let first = load::<true>(list.first_tests, 2 * at);
+            if let ResidualTest::Complex(entry) = TestEncoding::Wide.decode(first)
+                && !tests.complex_holds(entry, &mut self.memos)
             {
                 continue;
             }
-            self.rows.put_odd(event, list.rows.row(tests.view.arena, at));
+            self.rows.push_variable(event, list.rows.row(tests.view.arena, at));
         }
     }
 
-    /// Compares keys. Targets without further tests are reported, the rows of others are read later.
+    /// Reads a table for one event with these spaces. Entries without residual tests match if their keys contain the
+    /// spaces; others become candidates.
     pub fn table(
         &mut self,
-        view: &View<'_>,
-        at: usize,
+        view: &SegmentView<'_>,
+        at: ArenaOffset,
         spaces: (u32, u32),
         event: u32,
         found: &mut Vec<u32>,
     ) {
-        let Some(table) = Table::read(view.arena, at) else { return };
-        match (table.lane, table.pair) {
-            (Lane::One, false) => self.blocks::<8, false>(Lane::One, view, table, spaces, event, found),
-            (Lane::One, true) => self.blocks::<8, true>(Lane::One, view, table, spaces, event, found),
-            (Lane::Two, false) => self.blocks::<16, false>(Lane::Two, view, table, spaces, event, found),
-            (Lane::Two, true) => self.blocks::<16, true>(Lane::Two, view, table, spaces, event, found),
-            (Lane::Four, false) => self.blocks::<32, false>(Lane::Four, view, table, spaces, event, found),
-            (Lane::Four, true) => self.blocks::<32, true>(Lane::Four, view, table, spaces, event, found),
+        let Some(table) = IntervalTable::read(view.arena, at.index()) else { return };
+        use EndWidth::{Four, One, Two};
+        match (table.width, table.pair) {
+            (One, false) => self.blocks::<8, false>(One, view, table, spaces, event, found),
+            (One, true) => self.blocks::<8, true>(One, view, table, spaces, event, found),
+            (Two, false) => self.blocks::<16, false>(Two, view, table, spaces, event, found),
+            (Two, true) => self.blocks::<16, true>(Two, view, table, spaces, event, found),
+            (Four, false) => self.blocks::<32, false>(Four, view, table, spaces, event, found),
+            (Four, true) => self.blocks::<32, true>(Four, view, table, spaces, event, found),
         }
     }
 
     #[inline(always)]
     fn blocks<const WORDS: usize, const PAIR: bool>(
         &mut self,
-        lane: Lane,
-        view: &View<'_>,
-        table: Table<'_>,
+        width: EndWidth,
+        view: &SegmentView<'_>,
+        table: IntervalTable<'_>,
         (first, second): (u32, u32),
         event: u32,
         found: &mut Vec<u32>,
     ) {
         let arena = view.arena;
         let stride = if PAIR { 2 * WORDS } else { WORDS };
-        let (rows, words) = (table.rows.rows, table.rows.same);
-        self.rows.room(table.len);
-        // Four blocks at a time: where a loop over the bits of a word ends cannot be foreseen, so it should end seldom.
+        let (rows, words) = (table.rows.first, table.rows.uniform);
+        self.rows.reserve(table.entries);
+        // Four blocks at a time: the end of a loop over set bits is mispredicted, so there should be few such loops.
         for (number, blocks) in table.blocks.chunks(4 * stride).enumerate() {
             let mut inside = 0_u64;
             for (block, at) in blocks.chunks_exact(stride).zip((0..).step_by(BLOCK)) {
-                let mut here = lane.containing(block, first);
+                let mut here = containing(width, block, first);
                 if PAIR {
-                    here &= lane.containing(&block[WORDS..], second);
+                    here &= containing(width, &block[WORDS..], second);
                 }
                 inside |= u64::from(here) << at;
             }
@@ -258,7 +296,7 @@ impl Walk {
                 while inside != 0 {
                     let start = start + words * inside.trailing_zeros() as usize;
                     inside &= inside - 1;
-                    self.rows.push(arena, Row::new(start, event, words));
+                    self.rows.push(arena, Candidate::new(start, event, words));
                 }
             } else if words == 1 {
                 let targets = &arena[rows + entries..];
@@ -270,7 +308,7 @@ impl Walk {
             while inside != 0 {
                 let entry = entries + inside.trailing_zeros() as usize;
                 inside &= inside - 1;
-                self.rows.put_odd(event, table.rows.row(arena, entry));
+                self.rows.push_variable(event, table.rows.row(arena, entry));
             }
         }
     }

@@ -1,46 +1,55 @@
-//! One by one, or together? By what both have cost so far.
+//! Chooses per-event or batched matching by a moving average of ns/event; retries the loser every 200 calls.
 
 use crate::compiled::matching::batch::Batch;
-use crate::compiled::matching::bitmaps::MOST;
-use crate::compiled::matching::single::CompiledScratch;
-use crate::compiled::view::View;
+use crate::compiled::matching::bitmaps::MAX_BATCH;
+use crate::compiled::matching::scratch::CompiledScratch;
+use crate::compiled::segment::SegmentView;
 use crate::event::Rows;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Fewer events are not worth a batch.
-const FEWEST: usize = 32;
+/// Minimum events of a batch: fewer do not pay for ranking their spaces.
+const MIN_BATCH: usize = 32;
 
-/// The events of a batch have so many spaces together: 2 MiB.
-const MOST_SPACES: usize = 1 << 19;
+/// Maximum spaces of all events of a batch, 4 bytes each: 2 MiB stay in the cache.
+const MAX_BATCH_SPACES: usize = 1 << 19;
 
-/// So seldom is the slower way tried again.
-const TRIED_AGAIN: u64 = 200;
+/// Calls after which the slower way is measured again.
+const RETRY_CALLS: u64 = 200;
 
-/// The two ways to match many events, and what an event has cost on each.
-#[derive(Debug, Default)]
-pub(in crate::compiled) struct Paths {
-    one_by_one: Cost,
-    together: Cost,
-    calls: AtomicU64,
-    /// Whether there is no choice.
-    forced: Option<bool>,
+/// How many events are matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::compiled) enum MatchMode {
+    PerEvent,
+    Batched,
 }
 
-/// A running mean of nanoseconds an event.
+/// Chooses between both modes for one segment. Shared by all threads: lost updates of an average do no harm.
 #[derive(Debug, Default)]
-struct Cost {
+pub(in crate::compiled) struct ModeChooser {
+    per_event: MeanCost,
+    batched: MeanCost,
+    /// Choices made since both modes were measured.
+    calls: AtomicU64,
+    /// The only mode, if the user chose one.
+    forced: Option<MatchMode>,
+}
+
+/// A moving average of the time an event takes.
+#[derive(Debug, Default)]
+struct MeanCost {
+    /// Nanoseconds; 0 if nothing was measured.
     nanoseconds: AtomicU64,
+    /// Events measured.
     events: AtomicU64,
 }
 
-impl Cost {
+impl MeanCost {
     fn record(&self, started: Instant, events: usize) {
         let cost = (started.elapsed().as_nanos() as u64 / events as u64).max(1);
         let before = self.nanoseconds.load(Ordering::Relaxed);
         let mean = if before == 0 { cost } else { (7 * before + cost) / 8 };
-        // Lost updates do no harm.
         self.nanoseconds.store(mean.max(1), Ordering::Relaxed);
         self.events.fetch_add(events as u64, Ordering::Relaxed);
     }
@@ -48,34 +57,42 @@ impl Cost {
     fn nanoseconds(&self) -> u64 {
         self.nanoseconds.load(Ordering::Relaxed)
     }
+
+    fn events(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
+    }
 }
 
-impl Paths {
-    /// Without a choice, or with one.
-    pub fn new(forced: Option<bool>) -> Paths {
-        Paths { forced, ..Paths::default() }
+impl ModeChooser {
+    /// With a mode for all calls, or with a choice.
+    pub fn new(forced: Option<MatchMode>) -> ModeChooser {
+        ModeChooser { forced, ..ModeChooser::default() }
     }
 
-    /// Whether the next events go together.
-    fn choose(&self, view: &View<'_>, events: usize, most: usize) -> bool {
+    /// The mode of the next events; a batch holds at most `max_batch`.
+    fn choose(&self, view: &SegmentView<'_>, events: usize, max_batch: usize) -> MatchMode {
         match self.forced {
-            _ if !view.together => return false,
-            Some(together) => return together,
-            _ if events < FEWEST || most < FEWEST => return false,
+            _ if !view.batchable => return MatchMode::PerEvent,
+            Some(mode) => return mode,
+            _ if events < MIN_BATCH || max_batch < MIN_BATCH => return MatchMode::PerEvent,
             _ => {}
         }
-        let (one_by_one, together) = (self.one_by_one.nanoseconds(), self.together.nanoseconds());
-        if one_by_one == 0 || together == 0 {
-            // The first time one way, the second time the other.
-            return one_by_one > 0;
+        let (per_event, batched) = (self.per_event.nanoseconds(), self.batched.nanoseconds());
+        // Per event the first time, batched the second time.
+        if per_event == 0 {
+            return MatchMode::PerEvent;
         }
-        let try_the_other = self.calls.fetch_add(1, Ordering::Relaxed) % TRIED_AGAIN == TRIED_AGAIN - 1;
-        (together < one_by_one) != try_the_other
+        if batched == 0 {
+            return MatchMode::Batched;
+        }
+        let retry = self.calls.fetch_add(1, Ordering::Relaxed) % RETRY_CALLS == RETRY_CALLS - 1;
+        if (batched < per_event) != retry { MatchMode::Batched } else { MatchMode::PerEvent }
     }
 
+    /// Appends the matches of a range of rows.
     pub fn match_rows(
         &self,
-        view: &View<'_>,
+        view: &SegmentView<'_>,
         rows: &Rows,
         range: Range<usize>,
         attributes: usize,
@@ -83,33 +100,35 @@ impl Paths {
         found: &mut Batch,
     ) {
         if range.len() == 1 {
-            return view.match_one_by_one(rows, range, attributes, scratch, found);
+            return view.match_per_event(rows, range, attributes, scratch, found);
         }
-        // The spaces of all events should stay in the cache.
-        let most = (MOST_SPACES / view.dimensions.len().max(1)).min(MOST);
-        let step = if most < FEWEST { MOST } else { most };
+        let max_batch = (MAX_BATCH_SPACES / view.dimensions.len().max(1)).min(MAX_BATCH);
+        let step = if max_batch < MIN_BATCH { MAX_BATCH } else { max_batch };
         let mut start = range.start;
         while start < range.end {
             let end = range.end.min(start + step);
             let started = Instant::now();
-            if self.choose(view, end - start, most) {
-                view.match_together(rows, start..end, attributes, scratch, found);
-                self.together.record(started, end - start);
-            } else {
-                view.match_one_by_one(rows, start..end, attributes, scratch, found);
-                self.one_by_one.record(started, end - start);
+            match self.choose(view, end - start, max_batch) {
+                MatchMode::Batched => {
+                    view.match_batched(rows, start..end, attributes, scratch, found);
+                    self.batched.record(started, end - start);
+                }
+                MatchMode::PerEvent => {
+                    view.match_per_event(rows, start..end, attributes, scratch, found);
+                    self.per_event.record(started, end - start);
+                }
             }
             start = end;
         }
     }
 
+    /// Events matched and nanoseconds per event, by mode.
     pub fn stats(&self) -> [(&'static str, u64); 4] {
-        let events = |cost: &Cost| cost.events.load(Ordering::Relaxed);
         [
-            ("events_one_by_one", events(&self.one_by_one)),
-            ("nanoseconds_one_by_one", self.one_by_one.nanoseconds()),
-            ("events_together", events(&self.together)),
-            ("nanoseconds_together", self.together.nanoseconds()),
+            ("events_one_by_one", self.per_event.events()),
+            ("nanoseconds_one_by_one", self.per_event.nanoseconds()),
+            ("events_together", self.batched.events()),
+            ("nanoseconds_together", self.batched.nanoseconds()),
         ]
     }
 }

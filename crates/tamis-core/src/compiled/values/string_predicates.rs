@@ -1,8 +1,9 @@
-//! Predicates on strings that are no ranges: patterns, which one automaton an attribute looks for in passing, and those
-//! that have to be asked one by one (patterns that must not match, networks).
+//! Predicates on strings that are no ranges: which of them does a string satisfy?
+//!
+//! Patterns share automata, one set per attribute; each distinct pattern is a dimension whose space 1 means that it was
+//! found. Patterns that must not match, patterns under `all(...)` and networks are evaluated directly, one by one.
 
-use crate::compiled::build::conditions::Textual;
-use crate::compiled::values::event_spaces::Located;
+use crate::compiled::values::event_spaces::EventSpaces;
 use crate::engine::shared::patterns::{PatternScratch, Patterns};
 use crate::event::{Event, Slot};
 use crate::expr::{Limits, Over, PatternKind, Predicate, Test, TextPattern};
@@ -12,76 +13,88 @@ use crate::value::Value;
 use ipnet::IpNet;
 use std::sync::Arc;
 
-/// See the module's head.
-#[derive(Debug, Default)]
-pub(in crate::compiled) struct Textuals {
-    all: Vec<Textual>,
-    /// By attribute, ascending; only those with patterns.
-    searches: Vec<Search>,
+/// A predicate on strings that is no range.
+#[derive(Clone, Debug)]
+pub(in crate::compiled) struct StringPredicate {
+    pub predicate: Predicate,
+    /// The dimension that has space 1 where the pattern is found; `None` if the predicate is evaluated directly.
+    pub dimension: Option<u32>,
 }
 
-/// The patterns that are looked for in one attribute's texts.
+/// All such predicates of a segment.
+#[derive(Debug, Default)]
+pub(in crate::compiled) struct StringPredicates {
+    /// By the number that [`ComplexTest::Direct`](crate::compiled::arena::complex_test::ComplexTest) refers to.
+    all: Vec<StringPredicate>,
+    /// Ascending by attribute; only attributes with patterns.
+    searches: Vec<PatternSearch>,
+}
+
+/// The patterns that are searched in the strings of one attribute.
 #[derive(Debug)]
-struct Search {
+struct PatternSearch {
     attribute: AttrId,
+    /// The value, or some element.
     over: Over,
-    /// Under the number of their dimension.
+    /// By number of their dimension.
     patterns: Patterns,
 }
 
-impl Textuals {
-    pub fn new(all: Vec<Textual>) -> Textuals {
-        let mut searches: Vec<Search> = Vec::new();
-        let mut flagged: Vec<(&Textual, u32)> = all.iter().filter_map(|it| Some((it, it.flag?))).collect();
+impl StringPredicates {
+    pub fn new(all: Vec<StringPredicate>) -> StringPredicates {
+        let mut searches: Vec<PatternSearch> = Vec::new();
+        let mut searched: Vec<(&StringPredicate, u32)> =
+            all.iter().filter_map(|it| Some((it, it.dimension?))).collect();
         let key = |predicate: &Predicate| (predicate.attribute, predicate.over == Over::AnyElement);
-        flagged.sort_by_key(|(textual, _)| key(&textual.predicate));
-        for of_attribute in flagged.chunk_by(|a, b| key(&a.0.predicate) == key(&b.0.predicate)) {
+        searched.sort_by_key(|(string, _)| key(&string.predicate));
+        for of_attribute in searched.chunk_by(|a, b| key(&a.0.predicate) == key(&b.0.predicate)) {
             let Predicate { attribute, over, .. } = of_attribute[0].0.predicate;
-            let patterns = of_attribute.iter().filter_map(|(textual, flag)| match &textual.predicate.test {
-                Test::Pattern { pattern, .. } => Some((*flag, pattern.clone())),
-                _ => None,
-            });
-            searches.push(Search { attribute, over, patterns: Patterns::of(patterns) });
+            let patterns =
+                of_attribute.iter().filter_map(|(string, dimension)| match &string.predicate.test {
+                    Test::Pattern { pattern, .. } => Some((*dimension, pattern.clone())),
+                    _ => None,
+                });
+            searches.push(PatternSearch { attribute, over, patterns: Patterns::of(patterns) });
         }
-        Textuals { all, searches }
+        StringPredicates { all, searches }
     }
 
-    /// Whether the predicate with this number holds.
+    /// Evaluates the predicate with this number.
     pub fn holds(&self, number: usize, event: &Event<'_>) -> bool {
         self.all[number].predicate.holds(event)
     }
 
-    /// The attributes of the patterns that are looked for, and their dimensions.
-    pub fn flags(&self) -> impl Iterator<Item = (AttrId, u32)> {
-        self.all.iter().filter_map(|textual| Some((textual.predicate.attribute, textual.flag?)))
+    /// Attributes and dimensions of the patterns that are searched.
+    pub fn dimensions(&self) -> impl Iterator<Item = (AttrId, u32)> {
+        self.all.iter().filter_map(|string| Some((string.predicate.attribute, string.dimension?)))
     }
 
-    /// The dimension that is TRUE where the predicate holds, if there is one.
-    pub fn flag(&self, predicate: &Predicate) -> Option<u32> {
-        self.all.iter().find(|textual| textual.predicate == *predicate)?.flag
+    /// The dimension that has space 1 where the predicate holds, if there is one.
+    pub fn dimension(&self, predicate: &Predicate) -> Option<u32> {
+        self.all.iter().find(|string| string.predicate == *predicate)?.dimension
     }
 
-    /// The predicate with this number, for people.
+    /// The text of the predicate with this number.
     pub fn text(&self, number: usize, schema: &Schema) -> String {
         let name = |predicate: &Predicate| schema.names().nth(predicate.attribute.index()).map(str::to_owned);
-        let predicate = self.all.get(number).map(|textual| &textual.predicate);
+        let predicate = self.all.get(number).map(|string| &string.predicate);
         predicate.map_or_else(String::new, |it| it.text(&name(it).unwrap_or_default()))
     }
 
-    /// Sets the dimensions of all patterns that are found.
-    pub fn find(&self, event: &Event<'_>, located: &mut Located, scratch: &mut PatternScratch) {
+    /// Sets space 1 in the dimensions of all patterns that the event's strings match.
+    pub fn search(&self, event: &Event<'_>, spaces: &mut EventSpaces, scratch: &mut PatternScratch) {
         for search in &self.searches {
             match (search.over, event.slot(search.attribute)) {
                 (Over::AnyElement, Slot::List(list)) => {
                     for element in event.elements(list) {
                         if let Value::Text(text) = element {
-                            search.patterns.find(text, scratch, |flag| located.set_once(flag));
+                            search.patterns.find(text, scratch, |dimension| spaces.set_once(dimension));
                         }
                     }
                 }
                 (Over::Value, slot @ Slot::Text { .. }) => {
                     if let Value::Text(text) = event.resolve(slot) {
-                        search.patterns.find(text, scratch, |flag| located.set(flag, 1));
+                        search.patterns.find(text, scratch, |dimension| spaces.set(dimension, 1));
                     }
                 }
                 _ => {}
@@ -94,15 +107,16 @@ impl Textuals {
     }
 
     pub fn memory(&self) -> usize {
-        let heap: usize = self.all.iter().map(|textual| textual.predicate.heap()).sum();
+        let heap: usize = self.all.iter().map(|string| string.predicate.heap()).sum();
         let searches: usize = self.searches.iter().map(|search| search.patterns.memory()).sum();
-        self.all.capacity() * size_of::<Textual>() + heap + searches
+        self.all.capacity() * size_of::<StringPredicate>() + heap + searches
     }
 
-    /// Each as five numbers (attribute, what of it, kind, flags, dimension) and a text; networks are separated by spaces.
+    /// Writes three sections from a tag on: per predicate five numbers (attribute, quantifier, kind, flags, dimension),
+    /// the end of its text, and the texts; networks are separated by spaces.
     pub fn write(&self, out: &mut SectionsWriter, tags: u32) {
         let (mut records, mut text, mut ends) = (Vec::<u32>::new(), Vec::<u8>::new(), Vec::<u64>::new());
-        for Textual { predicate, flag } in &self.all {
+        for StringPredicate { predicate, dimension } in &self.all {
             let (kind, negated, or_missing) = match &predicate.test {
                 Test::Pattern { pattern, negated, or_missing } => {
                     text.extend(pattern.source().as_bytes());
@@ -121,7 +135,7 @@ impl Textuals {
                 Over::AllElements => 2,
             };
             let flags = u32::from(negated) | u32::from(or_missing) << 1;
-            records.extend([predicate.attribute.0, over, kind, flags, flag.unwrap_or(u32::MAX)]);
+            records.extend([predicate.attribute.0, over, kind, flags, dimension.unwrap_or(u32::MAX)]);
             ends.push(text.len() as u64);
         }
         out.put(tags, &records);
@@ -129,12 +143,13 @@ impl Textuals {
         out.put(tags + 2, &text);
     }
 
+    /// What [`StringPredicates::write`] wrote. Patterns are compiled again.
     pub fn open(
         sections: &Sections,
         tags: u32,
         limits: &Limits,
         dimensions: usize,
-    ) -> Result<Textuals, String> {
+    ) -> Result<StringPredicates, String> {
         let (records, ends): (Array<u32>, Array<u64>) = (sections.take(tags)?, sections.take(tags + 1)?);
         let bytes: Array<u8> = sections.take(tags + 2)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| "a pattern that is not UTF-8")?;
@@ -165,17 +180,17 @@ impl Textuals {
                 other => return Err(format!("a pattern over an unknown part of the value: {other}")),
             };
             let predicate = Predicate { attribute: AttrId(record[0]), over, test };
-            let flag = (record[4] != u32::MAX).then_some(record[4]);
-            if flag.is_some_and(|flag| flag as usize >= dimensions) {
+            let dimension = (record[4] != u32::MAX).then_some(record[4]);
+            if dimension.is_some_and(|dimension| dimension as usize >= dimensions) {
                 return Err("a pattern in a dimension that does not exist".into());
             }
-            all.push(Textual { predicate, flag });
+            all.push(StringPredicate { predicate, dimension });
         }
-        Ok(Textuals::new(all))
+        Ok(StringPredicates::new(all))
     }
 }
 
-/// The kind of [`Test::Cidr`], behind those of patterns.
+/// The kind of [`Test::Cidr`]; patterns have smaller numbers.
 const NETWORKS: u32 = 6;
 
 const PATTERN_KINDS: [PatternKind; 6] = [

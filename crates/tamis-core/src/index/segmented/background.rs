@@ -1,4 +1,4 @@
-//! The thread that merges segments: started when there is something to do, ended when there is nothing.
+//! The thread that merges segments. It is started when there is work and ends when there is none.
 
 use super::Shared;
 use crate::error::Result;
@@ -7,23 +7,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What is known of the thread.
+/// State of the thread, and of merging as such.
 #[derive(Default)]
 pub(super) struct Background {
     state: Mutex<State>,
-    /// The process in which segments are being merged, by the thread or by whoever waits for a compaction. Not a lock:
-    /// a child that is forked meanwhile would wait for ever.
+    /// The process that is merging segments, in the thread or in a call of `compact`. Not a lock: a child that is forked
+    /// meanwhile would never get it.
     merging: Mutex<Option<u32>>,
+    /// Notified when a merge ends.
     merged: Condvar,
-    /// Why merging ended for good: a damaged file, or a fault in tamis itself. Answers and updates go on without.
+    /// Why merging ended for good: a damaged file, or a fault in tamis itself. Answers and updates go on without it.
     fault: Mutex<Option<String>>,
+    /// The smallest number of members that exceeded the limits of a segment; `None` if none did.
+    smallest_overflow: Mutex<Option<usize>>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The process whose thread runs; after a fork the child has not got it.
+    /// The process whose thread runs: after a fork the child has no thread.
     running: Option<u32>,
-    /// Enough events were observed to build everything anew.
+    /// Enough events were observed to rebuild all segments.
     observed: bool,
 }
 
@@ -33,7 +36,7 @@ enum Job {
 }
 
 impl Background {
-    /// Waits until nobody else merges. One merge at a time, until the result is dropped.
+    /// Waits until no other merge runs. The next one runs when the result is dropped.
     pub fn alone(&self) -> Alone<'_> {
         let process = std::process::id();
         let mut merging = self.merging.lock();
@@ -51,6 +54,17 @@ impl Background {
     pub fn fail(&self, fault: String) {
         self.fault.lock().get_or_insert(fault);
     }
+
+    /// The smallest number of members that exceeded the limits of a segment.
+    pub fn smallest_overflow(&self) -> Option<usize> {
+        *self.smallest_overflow.lock()
+    }
+
+    /// Remembers that a segment of this many members exceeded a limit.
+    pub fn note_overflow(&self, members: Option<usize>) {
+        let mut smallest = self.smallest_overflow.lock();
+        *smallest = smallest.into_iter().chain(members).min();
+    }
 }
 
 /// The right to merge.
@@ -64,12 +78,12 @@ impl Drop for Alone<'_> {
 }
 
 impl Shared {
-    /// Has the thread look whether there is something to do. Called after every change.
+    /// Starts the thread if there is work. Called after every change.
     pub fn wake(self: &Arc<Shared>) {
         self.start(false);
     }
 
-    /// Has the thread build everything anew.
+    /// Starts the thread to rebuild all segments.
     pub fn wake_for_observed(self: &Arc<Shared>) {
         self.start(true);
     }
@@ -77,7 +91,7 @@ impl Shared {
     fn start(self: &Arc<Shared>, observed: bool) {
         let mut state = self.background.state.lock();
         state.observed |= observed;
-        // A thread that runs looks again, under this lock, before it ends.
+        // A running thread checks for work under this lock before it ends.
         if state.running == Some(std::process::id()) || self.job(&state).is_none() {
             return;
         }
@@ -114,7 +128,7 @@ impl Shared {
             match done {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => self.background.fail(error.to_string()),
-                // A snapshot takes its place whole, so nothing is half done.
+                // Snapshots are published whole, so nothing is left half done.
                 Err(_) => self.background.fail("a fault in tamis itself ended it".into()),
             }
         }
@@ -122,7 +136,7 @@ impl Shared {
 
     fn do_job(self: &Arc<Shared>, job: Job) -> Result<()> {
         match job {
-            Job::Merge => self.merge(|next| self.plan(next)).map(drop),
+            Job::Merge => self.merge(|next| Ok(self.plan(next))).map(drop),
             Job::Everything => self.compact(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::snapshot::Location;
 use super::{Segmented, Shared};
-use crate::compiled::Builder;
+use crate::compiled::CompiledBuilder;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Normal, Normalizer, Root, parse};
 use crate::index::{Id, MatchPlan, PlanStorage};
@@ -50,9 +50,11 @@ impl Shared {
         if let Some(plan) = constant(&normal) {
             return plan;
         }
-        let mut builder = Builder::new(&self.options.compiled);
+        let mut builder = CompiledBuilder::new(&self.options.compiled);
         builder.add(&normal);
-        let alternatives = builder.finish(schema.len(), None).explain(0, &normal, &schema);
+        let segment = builder.finish(schema.len(), None);
+        let alternatives =
+            segment.map_or_else(|_| Vec::new(), |segment| segment.explain(0, &normal, &schema));
         MatchPlan { storage, alternatives }
     }
 }

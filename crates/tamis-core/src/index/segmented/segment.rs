@@ -1,15 +1,22 @@
-//! A segment: subscriptions that do not change any more, and the structure that matches them.
+//! A segment: immutable subscriptions with their ids and texts, and the arrays that match them.
 //!
-//! Members have local numbers, 0 and up, in order of insertion. All arrays may lie in a mapped file.
+//! Members have local numbers from 0, in order of insertion. All arrays may be mapped from a file.
+//!
+//! A segment has limits ([`SegmentLimits`](crate::compiled::SegmentLimits)). Members beyond them become several segments:
+//! a builder starts another segment after the maximum number of members; a segment that exceeds any other limit, which
+//! only building it shows, is divided into halves that are built again from their texts.
 
 use super::members::{Ids, IdsBuilder, Strings, StringsBuilder};
-use crate::compiled::{Builder, Compiled, CompiledOptions};
+use crate::compiled::{CompiledBuilder, CompiledOptions, CompiledSegment, SegmentOverflow};
+use crate::error::{Error, Result};
 use crate::event::Rows;
-use crate::expr::{Limits, Normal, Root};
+use crate::expr::{Limits, Missing, Normal, Normalizer, Root, parse};
 use crate::index::Id;
+use crate::schema::Schema;
 use crate::storage::{Array, Sections, SectionsWriter};
+use std::sync::Arc;
 
-/// Tags of the sections; those of the ids are smaller, those of the structure greater.
+/// Tags of the sections; those of the ids are smaller, those of the matching arrays larger.
 const TEXTS: u32 = 16; // and 17
 const SEQUENCES: u32 = 18;
 const ALWAYS: u32 = 19;
@@ -17,17 +24,19 @@ const NEVER: u32 = 20;
 
 /// See the module's head.
 pub(super) struct Segment {
+    /// Ids by local number, and local numbers by id.
     pub ids: Ids,
-    /// Expressions as they were given.
+    /// Expressions as they were given, by local number.
     pub texts: Strings,
-    /// Places in the order of insertion, ascending: one per member, or only the first if they have no gaps.
+    /// Positions in the order of insertion, ascending: one per member, or only the first if there are no gaps.
     sequences: Array<u64>,
-    /// Members that match every event, ascending; the structure has not got them.
+    /// Members that match every event, ascending; the matching arrays omit them.
     pub always: Array<u32>,
-    /// Members that match no event, ascending; the structure has not got them.
+    /// Members that match no event, ascending; the matching arrays omit them.
     never: Array<u32>,
-    pub compiled: Compiled,
-    /// How many events had been observed when it was built; 0 if they were not asked.
+    /// The arrays that match all other members.
+    pub compiled: CompiledSegment,
+    /// Events observed when it was built; 0 if none of them was used.
     pub observed: u64,
 }
 
@@ -36,7 +45,7 @@ impl Segment {
         self.texts.len()
     }
 
-    /// A member's place in the order of insertion.
+    /// A member's position in the order of insertion.
     pub fn sequence(&self, local: u32) -> u64 {
         match self.sequences.as_slice() {
             [first] => first + u64::from(local),
@@ -44,7 +53,7 @@ impl Segment {
         }
     }
 
-    /// Bytes of ids with all that finds them, and of texts.
+    /// Bytes of ids with their lookup table, and of texts.
     pub fn memory(&self) -> (usize, usize) {
         (self.ids.memory() + self.sequences.memory(), self.texts.memory())
     }
@@ -62,7 +71,7 @@ impl Segment {
     /// The segment that a group of sections holds.
     pub fn open(sections: &Sections, options: &CompiledOptions, limits: &Limits) -> Result<Segment, String> {
         let texts = Strings::open(TEXTS, sections)?;
-        let compiled = Compiled::open(sections, options, limits)?;
+        let compiled = CompiledSegment::open(sections, options, limits)?;
         let segment = Segment {
             ids: Ids::open(texts.len(), sections)?,
             texts,
@@ -78,10 +87,10 @@ impl Segment {
         }
         let last = segment.sequences.last().and_then(|last| last.checked_add(len as u64));
         if ![1, len].contains(&segment.sequences.len()) || last.is_none() {
-            return Err(format!("{} places in the order of {len} members", segment.sequences.len()));
+            return Err(format!("{} positions in the order of {len} members", segment.sequences.len()));
         }
         if segment.compiled.len() != len {
-            return Err(format!("a structure of {} expressions for {len} members", segment.compiled.len()));
+            return Err(format!("{} expressions for {len} members", segment.compiled.len()));
         }
         for constant in [&segment.always, &segment.never] {
             let ascends = constant.is_sorted_by(|a, b| a < b);
@@ -107,38 +116,100 @@ impl Segment {
     }
 }
 
-/// Takes members in order of insertion.
-pub(super) struct SegmentBuilder {
+/// What building a segment depends on besides its members.
+pub(super) struct SegmentInputs<'b> {
+    /// Limits of expressions, with which the members were parsed.
+    pub limits: &'b Limits,
+    pub missing: Missing,
+    /// Has the attributes of all members.
+    pub schema: &'b Arc<Schema>,
+    /// Attributes that events may have: at least those of the schema.
+    pub attributes: usize,
+    /// Typical events, if some are known.
+    pub sample: Option<&'b Rows>,
+    /// Events observed so far; 0 without a sample.
+    pub observed: u64,
+}
+
+/// The segments of a [`SegmentsBuilder`].
+#[derive(Default)]
+pub(super) struct BuiltSegments {
+    pub segments: Vec<Segment>,
+    /// The smallest number of members that exceeded a limit, if some did.
+    pub smallest_overflow: Option<usize>,
+}
+
+/// Takes members in order of insertion and builds one segment of them, or several if they exceed its limits.
+pub(super) struct SegmentsBuilder {
+    options: CompiledOptions,
+    /// Builders with the maximum number of members, and the current one last.
+    builders: Vec<SegmentBuilder>,
+    len: usize,
+}
+
+impl SegmentsBuilder {
+    pub fn new(options: &CompiledOptions) -> SegmentsBuilder {
+        SegmentsBuilder { options: *options, builders: Vec::new(), len: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn contains(&self, id: &Id) -> bool {
+        self.builders.iter().any(|builder| builder.ids.contains(id))
+    }
+
+    /// Adds a member whose id is not there yet and whose sequence is greater than all before.
+    pub fn push(&mut self, id: &Id, text: &str, sequence: u64, normal: &Normal) {
+        self.len += 1;
+        let max_members = self.options.limits.expressions.max(1) as usize;
+        match self.builders.last_mut() {
+            Some(builder) if builder.sequences.len() < max_members => {
+                builder.push(id, text, sequence, normal)
+            }
+            _ => {
+                let mut builder = SegmentBuilder::new(&self.options);
+                builder.push(id, text, sequence, normal);
+                self.builders.push(builder);
+            }
+        }
+    }
+
+    /// Builds the segments. Fails only if a single member exceeds a limit, or the schema does.
+    pub fn finish(self, inputs: &SegmentInputs<'_>) -> Result<BuiltSegments> {
+        let mut built = BuiltSegments::default();
+        for builder in self.builders {
+            builder.finish_divided(&self.options, inputs, &mut built)?;
+        }
+        Ok(built)
+    }
+}
+
+/// Takes the members of one segment in order of insertion.
+struct SegmentBuilder {
     ids: IdsBuilder,
     texts: StringsBuilder,
     sequences: Vec<u64>,
     always: Vec<u32>,
     never: Vec<u32>,
-    compiled: Builder,
+    compiled: CompiledBuilder,
 }
 
 impl SegmentBuilder {
-    pub fn new(options: &CompiledOptions) -> SegmentBuilder {
+    fn new(options: &CompiledOptions) -> SegmentBuilder {
         SegmentBuilder {
             ids: IdsBuilder::new(),
             texts: StringsBuilder::new(),
             sequences: Vec::new(),
             always: Vec::new(),
             never: Vec::new(),
-            compiled: Builder::new(options),
+            compiled: CompiledBuilder::new(options),
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.sequences.len()
-    }
-
-    pub fn contains(&self, id: &Id) -> bool {
-        self.ids.contains(id)
-    }
-
-    /// Takes the next member, which is not there yet and whose sequence is greater than all before. At most 2^32 - 1.
-    pub fn push(&mut self, id: &Id, text: &str, sequence: u64, normal: &Normal) {
+    /// Adds a member. There are fewer than the limit of expressions, so its number fits.
+    fn push(&mut self, id: &Id, text: &str, sequence: u64, normal: &Normal) {
         let local = self.sequences.len() as u32;
         self.ids.push(id);
         self.texts.push(text);
@@ -153,20 +224,62 @@ impl SegmentBuilder {
         }
     }
 
-    /// `attributes` is the size of the schema, `sample` are some of the `observed` events.
-    pub fn finish(self, attributes: usize, sample: Option<&Rows>, observed: u64) -> Segment {
+    /// Builds a segment, or segments of both halves if it exceeds a limit.
+    fn finish_divided(
+        self,
+        options: &CompiledOptions,
+        inputs: &SegmentInputs<'_>,
+        built: &mut BuiltSegments,
+    ) -> Result<()> {
+        let members = self.sequences.len();
+        let (overflow, (ids, texts, sequences)) = match self.finish(inputs) {
+            Ok(segment) => {
+                built.segments.push(segment);
+                return Ok(());
+            }
+            Err(overflow) => *overflow,
+        };
+        if members < 2 || !overflow.divisible {
+            return Err(overflow.into());
+        }
+        built.smallest_overflow = Some(built.smallest_overflow.map_or(members, |least| least.min(members)));
+        let mut normalizer = Normalizer::default();
+        let mut schema = inputs.schema.clone();
+        for half in [0..members / 2, members / 2..members] {
+            let mut builder = SegmentBuilder::new(options);
+            for local in half {
+                let text = texts.get(local).ok_or_else(|| Error::Internal("a text is not UTF-8".into()))?;
+                let expr = parse(text, inputs.limits)?;
+                let normal = normalizer.normalize(&expr, &mut schema, inputs.missing);
+                builder.push(&ids.get(local), text, sequences[local], normal);
+            }
+            builder.finish_divided(options, inputs, built)?;
+        }
+        Ok(())
+    }
+
+    /// Builds a segment; gives the members back if it exceeds a limit.
+    fn finish(self, inputs: &SegmentInputs<'_>) -> Result<Segment, Box<(SegmentOverflow, Members)>> {
+        let (ids, texts) = (self.ids.finish(), self.texts.finish());
+        let compiled = match self.compiled.finish(inputs.attributes, inputs.sample) {
+            Ok(compiled) => compiled,
+            Err(overflow) => return Err(Box::new((overflow, (ids, texts, self.sequences)))),
+        };
         let without_gaps = self.sequences.is_sorted_by(|a, b| a.checked_add(1) == Some(*b));
         let kept = if without_gaps { 1 } else { self.sequences.len() };
         let mut sequences = self.sequences;
         sequences.truncate(kept);
-        Segment {
-            ids: self.ids.finish(),
-            texts: self.texts.finish(),
+        Ok(Segment {
+            ids,
+            texts,
             sequences: sequences.into(),
             always: self.always.into(),
             never: self.never.into(),
-            compiled: self.compiled.finish(attributes, sample),
-            observed,
-        }
+            compiled,
+            observed: inputs.observed,
+        })
     }
 }
+
+/// Ids, texts and sequences.
+type Members = (Ids, Strings, Vec<u64>);

@@ -1,9 +1,10 @@
 //! Adding, replacing and removing subscriptions. Each update publishes one new snapshot, or none if it fails.
 
 use super::Shared;
-use super::segment::{Segment, SegmentBuilder};
+use super::segment::{Segment, SegmentInputs, SegmentsBuilder};
 use super::snapshot::{LiveSegment, RecentSubscription, Snapshot};
 use crate::error::{Error, Result};
+use crate::event::Rows;
 use crate::expr::{Expr, Missing, Normalizer, Root};
 use crate::index::parsing::{Parsed, parse_ahead};
 use crate::index::{Id, Source};
@@ -22,8 +23,8 @@ pub(super) struct WriterState {
 enum AddedBatch {
     /// So far they fit into the list of recent subscriptions.
     Recent(Vec<RecentSubscription>),
-    /// They become a segment.
-    Segment(Box<SegmentBuilder>),
+    /// They become a segment, or several if they exceed its limits.
+    Segments(Box<SegmentsBuilder>),
 }
 
 impl Shared {
@@ -80,14 +81,10 @@ impl Shared {
                         AddedBatch::Recent(recent) => {
                             recent.push(RecentSubscription { id, text, sequence, normal: normal.clone() });
                             if recent.len() > room {
-                                added = AddedBatch::Segment(Box::new(self.segment_builder(recent.iter())));
+                                added = AddedBatch::Segments(Box::new(self.segment_builder(recent.iter())));
                             }
                         }
-                        AddedBatch::Segment(builder) if builder.len() == u32::MAX as usize => {
-                            let message = "more than 2^32 - 1 subscriptions in one batch";
-                            return Err(Error::Expression(message.into()));
-                        }
-                        AddedBatch::Segment(builder) => builder.push(&id, &text, sequence, normal),
+                        AddedBatch::Segments(builder) => builder.push(&id, &text, sequence, normal),
                     }
                     row += 1;
                     Ok(expr)
@@ -100,10 +97,9 @@ impl Shared {
                 AddedBatch::Recent(recent) => {
                     Arc::make_mut(&mut next.recent).extend(recent.into_iter().map(Arc::new));
                 }
-                AddedBatch::Segment(builder) => {
+                AddedBatch::Segments(builder) => {
                     let (sample, observed) = self.sample_for(builder.len());
-                    let segment = builder.finish(next.schema.len(), sample.as_deref(), observed);
-                    next.segments.push(LiveSegment::new(Arc::new(segment)));
+                    self.build(*builder, next, sample.as_deref(), observed)?;
                 }
             }
             Ok(never)
@@ -116,7 +112,7 @@ impl Shared {
         let mut next = Snapshot::clone(&self.snapshot());
         let outcome = change(&mut next)?;
         if next.recent.len() >= self.options.recent {
-            self.freeze(&mut next);
+            self.freeze(&mut next)?;
             self.merge_in_passing(&mut next, &writing);
         }
         self.publish(next);
@@ -126,25 +122,47 @@ impl Shared {
     }
 
     /// Builds a segment of the recent subscriptions. They are at most the option `recent` and normalized already.
-    pub fn freeze(&self, next: &mut Snapshot) {
+    pub fn freeze(&self, next: &mut Snapshot) -> Result<()> {
         let mut recent: Vec<Arc<RecentSubscription>> = next.recent.to_vec();
         if recent.is_empty() {
-            return;
+            return Ok(());
         }
         // A replacement keeps its position but is appended to the list.
         recent.sort_unstable_by_key(|subscription| subscription.sequence);
         let builder = self.segment_builder(recent.iter().map(|subscription| &**subscription));
-        next.segments.push(LiveSegment::new(Arc::new(builder.finish(next.schema.len(), None, 0))));
+        self.build(builder, next, None, 0)?;
         next.recent = Arc::default();
         self.freezes.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Adds the segments of a builder to a snapshot.
+    fn build(
+        &self,
+        builder: SegmentsBuilder,
+        next: &mut Snapshot,
+        sample: Option<&Rows>,
+        observed: u64,
+    ) -> Result<()> {
+        let built = builder.finish(&SegmentInputs {
+            limits: &self.limits,
+            missing: self.missing,
+            schema: &next.schema,
+            attributes: next.schema.len(),
+            sample,
+            observed,
+        })?;
+        self.background.note_overflow(built.smallest_overflow);
+        next.segments.extend(built.segments.into_iter().map(|segment| LiveSegment::new(Arc::new(segment))));
+        Ok(())
     }
 
     /// A builder with these subscriptions, which are in insertion order.
     fn segment_builder<'r>(
         &self,
         recent: impl IntoIterator<Item = &'r RecentSubscription>,
-    ) -> SegmentBuilder {
-        let mut builder = SegmentBuilder::new(&self.options.compiled);
+    ) -> SegmentsBuilder {
+        let mut builder = SegmentsBuilder::new(&self.options.compiled);
         for RecentSubscription { id, text, sequence, normal } in recent {
             builder.push(id, text, *sequence, normal);
         }
@@ -156,7 +174,7 @@ impl AddedBatch {
     fn contains(&self, id: &Id) -> bool {
         match self {
             AddedBatch::Recent(recent) => recent.iter().any(|subscription| subscription.id == *id),
-            AddedBatch::Segment(builder) => builder.contains(id),
+            AddedBatch::Segments(builder) => builder.contains(id),
         }
     }
 }

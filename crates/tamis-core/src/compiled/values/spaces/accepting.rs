@@ -1,16 +1,18 @@
-//! Which spaces a predicate accepts. Its cuts are among those of the dimension.
+//! Which spaces does a predicate accept?
+//!
+//! The cuts of the predicate are among those of the dimension, so each space is accepted as a whole or not at all.
 
-use super::{Intervals, Scale, Spaces, SpacesView};
+use super::{DimensionScale, SpaceSet, ValueSpaces, ValueSpacesView};
 use crate::expr::{Cut, OrderedSet, Test, ValueSet};
 use crate::number::Number;
 use smol_str::SmolStr;
 
-impl Spaces {
-    /// The spaces whose values a test accepts, 0 for a missing one. Patterns and networks: all strings.
-    pub fn accepted(&self, dimension: u32, test: &Test) -> Intervals {
+impl ValueSpaces {
+    /// The spaces whose values a test accepts; space 0 if it accepts missing values. Patterns and networks: all strings.
+    pub fn accepted(&self, dimension: u32, test: &Test) -> SpaceSet {
         let scale = &self.scales[dimension as usize];
         let view = self.view();
-        let mut spaces = Intervals::new();
+        let mut spaces = SpaceSet::new();
         match test {
             Test::Number { low, high } => {
                 let low = (*low != Number::MIN).then_some(Cut { at: *low, after: false });
@@ -35,8 +37,8 @@ impl Spaces {
     }
 }
 
-impl SpacesView<'_> {
-    fn accepted_set(&self, scale: &Scale, set: &ValueSet, spaces: &mut Intervals) {
+impl ValueSpacesView<'_> {
+    fn accepted_set(&self, scale: &DimensionScale, set: &ValueSet, spaces: &mut SpaceSet) {
         spaces.extend(set.missing.then_some((0, 0)));
         spaces.extend(set.numbers.ranges().map(|(low, high)| self.number_range(scale, low, high)));
         let times = &self.times[scale.time_start as usize..][..scale.time_cuts as usize];
@@ -45,7 +47,7 @@ impl SpacesView<'_> {
                 |cut: &Cut<i64>| cut.instant_above().map(|at| times.partition_point(|cut| *cut < at) as u32);
             let low = match low.map(place) {
                 None => 0,
-                // Behind the last instant there is none.
+                // No instant is behind the last one.
                 Some(None) => continue,
                 Some(Some(at)) => at + 1,
             };
@@ -63,7 +65,7 @@ impl SpacesView<'_> {
 
     fn number_range(
         &self,
-        scale: &Scale,
+        scale: &DimensionScale,
         low: Option<&Cut<Number>>,
         high: Option<&Cut<Number>>,
     ) -> (u32, u32) {
@@ -73,8 +75,8 @@ impl SpacesView<'_> {
         (base + low, base + high)
     }
 
-    /// How many cuts lie before one of the cuts.
-    fn cut_place(&self, scale: &Scale, wanted: Cut<Number>) -> u32 {
+    /// Number of cuts before one of the cuts.
+    fn cut_place(&self, scale: &DimensionScale, wanted: Cut<Number>) -> u32 {
         if scale.table_len > 0 {
             let Number::Int(at) = wanted.at else { return 0 };
             let entry = self.tables[scale.number_start as usize + (at - scale.table_low) as usize];
@@ -93,7 +95,7 @@ impl SpacesView<'_> {
         low as u32
     }
 
-    fn accepted_texts(&self, scale: &Scale, texts: &OrderedSet<SmolStr>, spaces: &mut Intervals) {
+    fn accepted_texts(&self, scale: &DimensionScale, texts: &OrderedSet<SmolStr>, spaces: &mut SpaceSet) {
         if texts.is_empty() {
             return;
         }
@@ -120,7 +122,7 @@ impl SpacesView<'_> {
             spaces.extend(texts.ranges().filter_map(point).map(|space| (space, space)));
             return;
         }
-        // All strings but some.
+        // All strings except some.
         let complement = texts.clone().complement();
         let mut next = scale.text_base;
         for excluded in complement.ranges().filter_map(point) {
@@ -136,11 +138,11 @@ impl SpacesView<'_> {
     }
 }
 
-/// In order, neighbours made one. Between neighbouring numbers there is nothing.
-fn joined(mut spaces: Intervals) -> Intervals {
+/// Sorts intervals and joins those that overlap or are adjacent.
+fn joined(mut spaces: SpaceSet) -> SpaceSet {
     spaces.retain(|(low, high)| low <= high);
     spaces.sort_unstable();
-    let mut joined = Intervals::with_capacity(spaces.len());
+    let mut joined = SpaceSet::with_capacity(spaces.len());
     for (low, high) in spaces {
         match joined.last_mut() {
             Some(last) if low <= last.1 + 1 => last.1 = last.1.max(high),

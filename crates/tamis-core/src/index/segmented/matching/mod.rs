@@ -15,7 +15,7 @@ mod search;
 
 use super::Shared;
 use super::snapshot::{Location, Snapshot};
-use crate::compiled::{Batch, Compiled, CompiledScratch};
+use crate::compiled::{Batch, CompiledScratch, CompiledSegment};
 use crate::error::Result;
 use crate::event::{EventSlots, Rows};
 use crate::index::backend::PinnedBackend;
@@ -64,7 +64,7 @@ impl SnapshotScratch {
     fn new() -> SnapshotScratch {
         SnapshotScratch {
             slots: EventSlots::default(),
-            compiled: Compiled::scratch(),
+            compiled: CompiledSegment::scratch(),
             memo: Vec::new(),
             batches: Vec::new(),
             row_matches: Vec::new(),

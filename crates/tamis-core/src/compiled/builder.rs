@@ -1,0 +1,130 @@
+//! From expressions to a segment: the passes, one after another.
+
+use crate::compiled::arena::complex_test::{ComplexTest, ComplexTests};
+use crate::compiled::arena::writer::{self, ArenaLayout};
+use crate::compiled::build::alternatives::{Alternatives, Subexpressions};
+use crate::compiled::build::conditions::SpaceConditions;
+use crate::compiled::build::cover::Cover;
+use crate::compiled::build::expressions::ExpressionTokens;
+use crate::compiled::build::placement::{self, Postings};
+use crate::compiled::build::profile::EventProfile;
+use crate::compiled::limits::{ExpressionNumber, SegmentOverflow};
+use crate::compiled::matching::strategy::ModeChooser;
+use crate::compiled::options::CompiledOptions;
+use crate::compiled::segment::CompiledSegment;
+use crate::compiled::values::string_predicates::StringPredicates;
+use crate::engine::shared::predicates::Predicates;
+use crate::event::Rows;
+use crate::expr::Normal;
+
+/// Takes expressions one after another and builds a segment of them.
+pub(crate) struct CompiledBuilder {
+    options: CompiledOptions,
+    /// Each distinct predicate once.
+    predicates: Predicates,
+    expressions: ExpressionTokens,
+    /// Why there is no segment: the first limit that was exceeded.
+    overflow: Option<SegmentOverflow>,
+}
+
+impl CompiledBuilder {
+    pub fn new(options: &CompiledOptions) -> CompiledBuilder {
+        CompiledBuilder {
+            options: *options,
+            predicates: Predicates::default(),
+            expressions: ExpressionTokens::default(),
+            overflow: None,
+        }
+    }
+
+    /// The next expression; the first has number 0. What exceeds a limit is reported by [`CompiledBuilder::finish`].
+    pub fn add(&mut self, expression: &Normal) {
+        let limits = &self.options.limits;
+        if let Err(overflow) = self.expressions.add(expression, &mut self.predicates, limits) {
+            self.overflow.get_or_insert(overflow);
+        }
+    }
+
+    /// Gives the next number to no expression.
+    pub fn skip(&mut self) {
+        self.expressions.skip();
+    }
+
+    /// Builds the segment, for events with this many attributes. `sample` holds typical events, if some are known.
+    pub fn finish(
+        self,
+        attributes: usize,
+        sample: Option<&Rows>,
+    ) -> Result<CompiledSegment, SegmentOverflow> {
+        let CompiledBuilder { options, predicates, expressions, overflow } = self;
+        let limits = &options.limits;
+        if let Some(overflow) = overflow {
+            return Err(overflow);
+        }
+        let len = expressions.len();
+        if let Some(last) = len.checked_sub(1) {
+            ExpressionNumber::new(last, limits)?;
+        }
+        let mut conditions = SpaceConditions::new(&predicates, attributes, limits)?;
+        let strings = StringPredicates::new(std::mem::take(&mut conditions.strings));
+        let profile = EventProfile::new(&mut conditions, &strings, &predicates, attributes, sample);
+        let distinct_predicates = predicates.len();
+        drop(predicates);
+        let mut cover = Cover::new(&conditions.conditions, limits);
+        (0..len).try_for_each(|number| cover.add(&expressions, number))?;
+        let Cover { alternatives, subexpressions, .. } = cover;
+        drop(expressions);
+        let postings = placement::place(&conditions, &alternatives, &profile, limits)?;
+        let layout = writer::write(&mut conditions, &alternatives, &subexpressions, &postings, limits)?;
+        let statistics =
+            statistics(distinct_predicates, &alternatives, &subexpressions, &postings, &layout).to_vec();
+        let is_repeated = |number: usize| alternatives.target(number).is_repeated();
+        Ok(CompiledSegment {
+            len,
+            attributes,
+            encoding: layout.encoding,
+            everywhere: layout.everywhere,
+            needs_dedup: (0..alternatives.len()).any(is_repeated) || !conditions.elements.is_empty(),
+            batchable: !layout.complex.iter().any(|test| test.is_per_event(&conditions.intervals)),
+            spaces: conditions.spaces,
+            elements: conditions.elements.into(),
+            complex: ComplexTests {
+                entries: layout.complex.into_iter().map(ComplexTest::pack).collect::<Vec<_>>().into(),
+                intervals: conditions.intervals.into(),
+                bits: conditions.bits.into(),
+                subexpression_tests: layout.subexpression_tests.into(),
+                memos: layout.memos,
+            },
+            strings,
+            dimensions: layout.dimensions.into(),
+            nodes: layout.nodes.into(),
+            arena: layout.arena.into(),
+            statistics: statistics.into(),
+            presence: profile.presence.into(),
+            chooser: ModeChooser::new(options.mode),
+        })
+    }
+}
+
+/// Counts in the order of [`STATISTICS`](crate::compiled::segment::STATISTICS).
+fn statistics(
+    distinct_predicates: usize,
+    alternatives: &Alternatives,
+    subexpressions: &Subexpressions,
+    postings: &Postings,
+    layout: &ArenaLayout,
+) -> [u64; 8] {
+    let counts = [distinct_predicates, alternatives.len(), postings.sorted.len(), subexpressions.len()];
+    let [predicates, alternatives, places, subexpressions] = counts.map(|count| count as u64);
+    let records = &layout.counts;
+    [
+        predicates,
+        alternatives,
+        places,
+        subexpressions,
+        records.scans,
+        records.pairs,
+        records.groups,
+        records.lists,
+    ]
+}
