@@ -128,3 +128,100 @@ fn statistics(
         records.lists,
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiled::limits::SegmentLimits;
+    use crate::expr::{Limits, Missing, Normalizer, parse};
+    use crate::schema::Schema;
+    use std::sync::Arc;
+
+    /// Builds a segment of some expressions, which test this many attributes.
+    fn build(
+        texts: impl Iterator<Item = String>,
+        limits: SegmentLimits,
+    ) -> Result<CompiledSegment, SegmentOverflow> {
+        let mut builder = CompiledBuilder::new(&CompiledOptions { limits, ..CompiledOptions::default() });
+        let (mut normalizer, mut schema) = (Normalizer::default(), Arc::new(Schema::default()));
+        for text in texts {
+            let expr = parse(&text, &Limits::default()).expect("an expression");
+            builder.add(normalizer.normalize(&expr, &mut schema, Missing::Unknown));
+        }
+        builder.finish(schema.len(), None)
+    }
+
+    /// Each limit of the format has a segment that exceeds it: a typed error, never a number that wraps.
+    #[test]
+    fn every_limit_is_checked() {
+        let format = SegmentLimits::default();
+        let conjunctions = |n: i64| format!("a = 1 and (b < {n} or c = {n}) and s = 's{n}'");
+        let patterns = |n: i64| format!("s like '%{n}%' and b in (1, 3, 5, {n}, 90, 100)");
+        let cases: [(fn(i64) -> String, SegmentLimits, &str); 12] = [
+            (conjunctions, SegmentLimits { expressions: 299, ..format }, "rules"),
+            (
+                conjunctions,
+                SegmentLimits { arena_words: 1_000, ..format },
+                "words of posting lists and tables",
+            ),
+            (
+                |n| format!("a = 1 and (b < {n} or c = {n})"),
+                SegmentLimits { list_entries: 299, ..format },
+                "entries of one posting list",
+            ),
+            (conjunctions, SegmentLimits { spaces: 300, ..format }, "distinct values of one attribute"),
+            (conjunctions, SegmentLimits { string_bytes: 1_000, ..format }, "bytes of distinct strings"),
+            (conjunctions, SegmentLimits { dimensions: 3, ..format }, "attributes"),
+            (
+                patterns,
+                SegmentLimits { dimensions: 301, ..format },
+                "dimensions (attributes, list elements and patterns)",
+            ),
+            (conjunctions, SegmentLimits { array_items: 800, ..format }, "distinct predicates"),
+            (
+                |n| format!("a = {} and b = {}", n % 3, n % 5),
+                SegmentLimits { array_items: 200, ..format },
+                "operands of conjunctions",
+            ),
+            (
+                |n| format!("a = {} and (b = {} or c = {})", n % 5, n % 20, n % 10),
+                SegmentLimits { array_items: 30, ..format },
+                "operands of subexpressions",
+            ),
+            (
+                |n| format!("a in ({})", list(n)),
+                SegmentLimits { array_items: 400, ..format },
+                "intervals of value sets",
+            ),
+            (|n| format!("a = {n} and b = {n}"), SegmentLimits { array_items: 650, ..format }, "nodes"),
+        ];
+        for (text, limits, what) in cases {
+            let overflow = build((1..=300).map(text), limits).map(drop).expect_err(what);
+            assert_eq!(overflow.what, what);
+            let segment = build((1..=300).map(text), format).expect("within the limits of the format");
+            segment.validate().expect("sound");
+        }
+    }
+
+    /// Numbers far apart.
+    fn list(n: i64) -> String {
+        (0..3).map(|k| (n * 1_000 + k * 100).to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn the_last_number_below_a_limit_is_accepted() {
+        let limits = SegmentLimits { expressions: 3, ..SegmentLimits::default() };
+        let text = |n: i64| format!("a = {n}");
+        assert!(build((0..3).map(text), limits).is_ok());
+        let overflow = build((0..4).map(text), limits).map(drop).expect_err("one more");
+        assert_eq!((overflow.what, overflow.limit, overflow.divisible), ("rules", 3, true));
+    }
+
+    #[test]
+    fn one_expression_beyond_a_limit_cannot_be_divided() {
+        let limits = SegmentLimits { array_items: 10, ..SegmentLimits::default() };
+        let text = (0..20).map(|n| format!("a{n} = 1")).collect::<Vec<_>>().join(" or ");
+        let overflow = build(std::iter::once(text), limits).map(drop).expect_err("21 nodes");
+        assert!(!overflow.divisible);
+    }
+}

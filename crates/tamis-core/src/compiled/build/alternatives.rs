@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn operands_round_trip() {
-        let most = SegmentLimits::default().array_items - 1;
-        for number in [0, 7, most] {
+        let last = SegmentLimits::default().array_items - 1;
+        for number in [0, 7, last] {
             let (predicate, subexpression) =
                 (Operand::of_predicate(number), Operand::of_subexpression(number));
             assert_eq!(predicate.kind(), OperandKind::Predicate(number as usize));

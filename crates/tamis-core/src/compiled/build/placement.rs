@@ -186,7 +186,7 @@ pub(in crate::compiled) fn place(
     let placer = Placer { conditions, alternatives, profile };
     let access: Vec<Option<u32>> = (0..alternatives.len()).map(|number| placer.access(number)).collect();
     let mut choices = placer.choices(&access);
-    let wide_bytes = placer.settle_pairs(&mut choices, &access);
+    let wide_bytes = placer.resolve_pairs(&mut choices, &access);
     let mut sorted = Vec::with_capacity(access.len());
     for (number, (choice, access)) in choices.iter().zip(&access).enumerate() {
         placer.post(number as u32, *access, *choice, &wide_bytes, &mut sorted);
@@ -251,7 +251,7 @@ impl Placer<'_> {
 
     /// Turns pairs that too few alternatives share into [`Choice::Wide`]. Returns by dimension how many bytes the
     /// intervals of all wide choices take.
-    fn settle_pairs(&self, choices: &mut [Choice], access: &[Option<u32>]) -> Vec<usize> {
+    fn resolve_pairs(&self, choices: &mut [Choice], access: &[Option<u32>]) -> Vec<usize> {
         let mut sharing: FxHashMap<(DimensionId, DimensionId), u32> = FxHashMap::default();
         for (choice, access) in choices.iter().zip(access) {
             if let (Choice::Pair(second), Some(access)) = (*choice, *access) {

@@ -210,8 +210,8 @@ mod tests {
             value in any::<u32>(),
             bits in 0_u32..32,
         ) {
-            for (width, most) in [(EndWidth::One, 0xff), (EndWidth::Two, 0xffff), (EndWidth::Four, u32::MAX - 1)] {
-                let fit = |end: u32| (end >> bits) % most;
+            for (width, max) in [(EndWidth::One, 0xff), (EndWidth::Two, 0xffff), (EndWidth::Four, u32::MAX - 1)] {
+                let fit = |end: u32| (end >> bits) % max;
                 let (value, ends): (u32, Vec<_>) = (fit(value).max(1), ends.iter().map(|(a, b)| (fit(*a), fit(*b))).collect());
                 let mut block = Vec::new();
                 width.write_block(&ends, &mut block);

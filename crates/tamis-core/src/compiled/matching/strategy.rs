@@ -18,7 +18,7 @@ const MAX_BATCH_SPACES: usize = 1 << 19;
 /// Calls after which the slower way is measured again.
 const RETRY_CALLS: u64 = 200;
 
-/// How many events are matched.
+/// How many events traverse the arena at a time: one, or a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::compiled) enum MatchMode {
     PerEvent,

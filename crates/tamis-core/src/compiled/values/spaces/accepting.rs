@@ -70,23 +70,23 @@ impl ValueSpacesView<'_> {
         high: Option<&Cut<Number>>,
     ) -> (u32, u32) {
         let base = scale.number_base;
-        let low = low.map_or(0, |cut| self.cut_place(scale, cut.clone().canonical()) + 1);
-        let high = high.map_or(scale.number_cuts, |cut| self.cut_place(scale, cut.clone().canonical()));
+        let low = low.map_or(0, |cut| self.cut_position(scale, cut.clone().canonical()) + 1);
+        let high = high.map_or(scale.number_cuts, |cut| self.cut_position(scale, cut.clone().canonical()));
         (base + low, base + high)
     }
 
     /// Number of cuts before one of the cuts.
-    fn cut_place(&self, scale: &DimensionScale, wanted: Cut<Number>) -> u32 {
+    fn cut_position(&self, scale: &DimensionScale, cut: Cut<Number>) -> u32 {
         if scale.table_len > 0 {
-            let Number::Int(at) = wanted.at else { return 0 };
+            let Number::Int(at) = cut.at else { return 0 };
             let entry = self.tables[scale.number_start as usize + (at - scale.table_low) as usize];
             let at_it = u32::from(entry >> 1) - scale.number_base;
-            return if wanted.after { at_it } else { at_it - 1 };
+            return if cut.after { at_it } else { at_it - 1 };
         }
         let (mut low, mut high) = (0, scale.number_cuts as usize);
         while low < high {
             let middle = usize::midpoint(low, high);
-            if self.number_cut(scale.number_start as usize + middle) < wanted {
+            if self.number_cut(scale.number_start as usize + middle) < cut {
                 low = middle + 1
             } else {
                 high = middle
@@ -101,18 +101,18 @@ impl ValueSpacesView<'_> {
         }
         if scale.hash_mask == 0 && scale.text_cuts > 0 {
             let cuts = scale.text_start as usize..(scale.text_start + scale.text_cuts) as usize;
-            let place = |wanted: &Cut<SmolStr>| {
-                let wanted = (wanted.at.as_bytes(), u8::from(wanted.after));
+            let position = |cut: &Cut<SmolStr>| {
+                let cut = (cut.at.as_bytes(), u8::from(cut.after));
                 let (mut low, mut high) = (cuts.start, cuts.end);
                 while low < high {
                     let middle = usize::midpoint(low, high);
-                    if self.text_cut(middle) < wanted { low = middle + 1 } else { high = middle }
+                    if self.text_cut(middle) < cut { low = middle + 1 } else { high = middle }
                 }
                 (low - cuts.start) as u32
             };
             for (low, high) in texts.ranges() {
-                let low = low.map_or(0, |cut| place(cut) + 1);
-                let high = high.map_or(scale.text_cuts, place);
+                let low = low.map_or(0, |cut| position(cut) + 1);
+                let high = high.map_or(scale.text_cuts, position);
                 spaces.push((scale.text_base + low, scale.text_base + high));
             }
             return;

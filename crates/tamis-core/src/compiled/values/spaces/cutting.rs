@@ -187,8 +187,8 @@ impl<'l> ValueSpacesBuilder<'l> {
         if let Some((low, high)) = ends.filter(|_| whole && cuts.len() < MAX_TABLE_CUTS) {
             // One more integer behind the last cut, so that the value behind a cut that is behind it is in the table.
             let span = high.abs_diff(low).saturating_add(2);
-            let most = MAX_TABLE.min(TABLE_PER_CUT * cuts.len() as u64 + 64);
-            if span <= most && high < i64::MAX {
+            let max_span = MAX_TABLE.min(TABLE_PER_CUT * cuts.len() as u64 + 64);
+            if span <= max_span && high < i64::MAX {
                 scale.table_low = low;
                 scale.table_len = span as u32;
                 return self.add_table(scale, cuts, low..=high + 1);
