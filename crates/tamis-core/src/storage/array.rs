@@ -1,4 +1,4 @@
-//! Immutable typed arrays, owned or mapped; their users cannot tell which.
+//! Immutable typed arrays, owned or mapped, behind one type.
 
 use super::mapping::Mapping;
 use bytemuck::Pod;
@@ -8,24 +8,25 @@ use std::sync::Arc;
 
 /// An array that does not change. Copies share the elements.
 ///
-/// Each look at a mapped one finds the slice anew, which takes 2 ns: inner loops hold on to
-/// [`as_slice`](Array::as_slice). A pointer kept beside the mapping would save that, at the price of more `unsafe`.
+/// Dereferencing a mapped array derives the slice each time, which takes 2 ns: inner loops keep the result of
+/// [`as_slice`](Array::as_slice). A pointer stored beside the mapping would save that, at the price of more `unsafe`.
 pub(crate) struct Array<T>(Elements<T>);
 
 enum Elements<T> {
+    /// Elements in memory.
     Owned(Arc<Vec<T>>),
-    /// Bytes of the mapping. In bounds, aligned for `T`, a whole number of them: checked when made.
+    /// A byte range of the mapping. In bounds, aligned for `T`, and a multiple of its size: checked in [`Array::mapped`].
     Mapped(Arc<Mapping>, Range<usize>),
 }
 
 impl<T: Pod> Array<T> {
     /// The elements in these bytes of a mapping.
     pub fn mapped(mapping: &Arc<Mapping>, bytes: Range<usize>) -> Result<Array<T>, String> {
-        let stretch =
+        let range =
             mapping.bytes().get(bytes.clone()).ok_or("an array reaches past the end of the file")?;
-        match bytemuck::try_cast_slice::<u8, T>(stretch) {
+        match bytemuck::try_cast_slice::<u8, T>(range) {
             Ok(_) => Ok(Array(Elements::Mapped(mapping.clone(), bytes))),
-            Err(error) => Err(format!("{} bytes at {} are no array: {error}", stretch.len(), bytes.start)),
+            Err(error) => Err(format!("{} bytes at {} are no array: {error}", range.len(), bytes.start)),
         }
     }
 
@@ -57,7 +58,7 @@ impl<T: Pod> Deref for Array<T> {
 }
 
 impl<T> From<Vec<T>> for Array<T> {
-    /// Gives back room that was kept for growth: the array never grows.
+    /// Frees the spare capacity: the array never grows.
     fn from(mut elements: Vec<T>) -> Array<T> {
         elements.shrink_to_fit();
         Array(Elements::Owned(Arc::new(elements)))

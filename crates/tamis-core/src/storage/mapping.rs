@@ -1,12 +1,12 @@
-//! The bytes of a file, mapped into memory: processes that open one file share them, and what is not looked at need not
-//! be in memory at all.
+//! The bytes of a file, mapped into memory: processes that open the same file share the pages, and the system can drop
+//! pages that are not used.
 
 use std::path::Path;
 
-/// Where arrays begin: a cache line, and a multiple of the alignment of every element there is.
+/// Alignment of arrays in bytes: a cache line, and a multiple of the alignment of every element type.
 pub(crate) const ALIGNMENT: usize = 64;
 
-/// Bytes that stay as they are and where they are, beginning at a multiple of [`ALIGNMENT`].
+/// Immutable bytes at a fixed address, aligned to [`ALIGNMENT`].
 #[derive(Debug)]
 pub(crate) struct Mapping(Bytes);
 
@@ -14,14 +14,14 @@ pub(crate) struct Mapping(Bytes);
 enum Bytes {
     #[cfg(unix)]
     File(memmap2::Mmap),
-    /// `bytes[start..]`. A vector begins where the allocator likes, so the first bytes may be left out.
+    /// `bytes[start..]`. The allocator does not align vectors to [`ALIGNMENT`]; `start` skips the bytes before it.
     Owned { bytes: Vec<u8>, start: usize },
 }
 
 impl Mapping {
     /// Maps a file. An empty file is an empty mapping.
     ///
-    /// Elsewhere than on Unix a mapped file could not be replaced, so there it is read.
+    /// On systems other than Unix the file is read, because a mapped file could not be replaced there.
     pub fn open(path: &Path) -> std::io::Result<Mapping> {
         #[cfg(unix)]
         {
@@ -33,10 +33,10 @@ impl Mapping {
         Ok(Mapping::from_bytes(&std::fs::read(path)?))
     }
 
-    /// A copy of bytes that lie anywhere.
+    /// An aligned copy of bytes.
     pub fn from_bytes(bytes: &[u8]) -> Mapping {
         let mut owned: Vec<u8> = Vec::with_capacity(bytes.len() + ALIGNMENT);
-        // The vector does not grow past its capacity, so it stays where it is.
+        // The vector does not grow past its capacity, so its address does not change.
         let start = owned.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         owned.resize(start, 0);
         owned.extend_from_slice(bytes);
@@ -53,7 +53,7 @@ impl Mapping {
     }
 }
 
-/// Maps all pages at once: everything is about to be checked, and a fault for every few pages would take longer.
+/// Maps all pages at once: the checksums read all of them, and a page fault per few pages would take longer.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "a mapped file can change behind the compiler's back; see SAFETY")]
 fn map(file: &std::fs::File) -> std::io::Result<memmap2::Mmap> {

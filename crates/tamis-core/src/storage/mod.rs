@@ -2,13 +2,13 @@
 //!
 //! | file | question it answers |
 //! | --- | --- |
-//! | `mapping` | how do the bytes of a file get into memory without being read? |
-//! | `array` | how is a stretch of them a typed array? |
-//! | `sections` | which arrays are in the file, where, and are they whole? |
-//! | `writer` | how are they written? |
+//! | `mapping` | how are the bytes of a file mapped into memory? |
+//! | `array` | how is a range of them a typed array? |
+//! | `sections` | which arrays are in the file, at which offsets, and are they undamaged? |
+//! | `writer` | how is a file of arrays written? |
 //!
-//! A structure that keeps its state in [`Array`]s is written by handing them to a [`SectionsWriter`] one by one, and is
-//! there again after [`Sections::take`] for each: nothing is parsed, copied or built.
+//! A structure whose state is in [`Array`]s is saved by passing each to [`SectionsWriter::put`], and opened by
+//! [`Sections::take`] for each: nothing is parsed, copied or built.
 
 mod array;
 mod mapping;

@@ -4,7 +4,7 @@
 //! offset  bytes  content
 //! 0       8      "tamis\0ix"
 //! 8       4      format version, 2
-//! 12      4      0x0A0B0C0D, which tells the order of bytes
+//! 12      4      0x0A0B0C0D in the writer's byte order
 //! 16      8      length of the file
 //! 24      8      offset of the table
 //! 32      8      number of sections, each an entry of the table
@@ -29,30 +29,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What every file of tamis begins with.
+/// The first 8 bytes of every file of tamis.
 pub(crate) const MAGIC: &[u8; 8] = b"tamis\0ix";
 /// The format version of the container.
 pub(crate) const VERSION: u32 = 2;
+/// Written in the byte order of the machine; reads as another number where that order differs.
 pub(super) const ORDER: u32 = 0x0A0B_0C0D;
+/// Bytes of the header.
 pub(super) const HEADER: usize = 64;
+/// Bytes of a table entry.
 pub(super) const ENTRY: usize = 40;
-/// Bytes that are hashed in one go.
+/// Bytes per hashed block.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// A line of the table.
+/// An entry of the table: one section.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct SectionEntry {
+    /// The structure that the section belongs to.
     pub group: u32,
+    /// What the section holds; unique within its group.
     pub tag: u32,
-    /// Bytes of an element.
+    /// Bytes per element.
     pub element: u32,
+    /// First byte in the file; a multiple of [`ALIGNMENT`].
     pub offset: u64,
-    /// Bytes, without the zeros behind.
+    /// Bytes, without padding.
     pub length: u64,
+    /// See the module's head.
     pub checksum: u64,
 }
 
-impl Entry {
+impl SectionEntry {
     pub fn to_bytes(self) -> [u8; ENTRY] {
         let mut bytes = [0; ENTRY];
         bytes[0..4].copy_from_slice(&self.group.to_le_bytes());
@@ -64,11 +71,11 @@ impl Entry {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Entry, String> {
+    fn from_bytes(bytes: &[u8]) -> Result<SectionEntry, String> {
         if u32_at(bytes, 12) != 0 {
             return Err("a line of the table is damaged".into());
         }
-        Ok(Entry {
+        Ok(SectionEntry {
             group: u32_at(bytes, 0),
             tag: u32_at(bytes, 4),
             element: u32_at(bytes, 8),
@@ -87,7 +94,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
-/// The length with the zeros behind it; `None` past the end of numbers.
+/// The length with padding; `None` on overflow.
 pub(super) fn padded(length: u64) -> Option<u64> {
     length.checked_next_multiple_of(ALIGNMENT as u64)
 }
@@ -107,7 +114,7 @@ pub(crate) struct Sections {
 
 struct Container {
     mapping: Arc<Mapping>,
-    entries: FxHashMap<(u32, u32), Entry>,
+    entries: FxHashMap<(u32, u32), SectionEntry>,
 }
 
 impl Sections {
@@ -122,7 +129,7 @@ impl Sections {
         let mut entries = FxHashMap::default();
         for entry in table {
             if entries.insert((entry.group, entry.tag), entry).is_some() {
-                return Err(format!("section {} of group {} is there twice", entry.tag, entry.group));
+                return Err(format!("section {} of group {} occurs twice", entry.tag, entry.group));
             }
         }
         let container = Arc::new(Container { mapping: Arc::new(mapping), entries });
@@ -148,8 +155,8 @@ impl Sections {
     }
 }
 
-/// Reads header and table. The sections it lists lie side by side between the two.
-fn table(bytes: &[u8]) -> Result<Vec<Entry>, String> {
+/// Reads the header and the table, and checks that the sections fill the bytes between them.
+fn table(bytes: &[u8]) -> Result<Vec<SectionEntry>, String> {
     if bytes.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
         return Err("not a tamis index".into());
     }
@@ -177,7 +184,7 @@ fn table(bytes: &[u8]) -> Result<Vec<Entry>, String> {
     if xxh3_64(table) != u64_at(header, 40) {
         return Err("the table of sections is damaged".into());
     }
-    let entries: Vec<Entry> = table.chunks_exact(ENTRY).map(Entry::from_bytes).collect::<Result<_, _>>()?;
+    let entries: Vec<SectionEntry> = table.chunks_exact(ENTRY).map(SectionEntry::from_bytes).collect::<Result<_, _>>()?;
     let mut end = Some(HEADER as u64);
     for entry in &entries {
         if Some(entry.offset) != end {
@@ -196,8 +203,8 @@ fn table(bytes: &[u8]) -> Result<Vec<Entry>, String> {
 
 /// Compares the checksum of every section, on all cores. The hash is faster than memory: 250 MB take 30 to 35 ms on two
 /// cores whose memory gives 8 GB/s.
-fn check(bytes: &[u8], table: &[Entry]) -> Result<(), String> {
-    let section = |entry: &Entry| {
+fn check(bytes: &[u8], table: &[SectionEntry]) -> Result<(), String> {
+    let section = |entry: &SectionEntry| {
         let start = entry.offset as usize;
         &bytes[start..start + padded(entry.length).unwrap_or(0) as usize]
     };
@@ -219,10 +226,10 @@ fn check(bytes: &[u8], table: &[Entry]) -> Result<(), String> {
 
 /// The hash of every block, in order.
 fn hash_all(blocks: &[&[u8]]) -> Vec<u64> {
-    /// Less than this is done before a thread has started.
-    const WORTH_A_THREAD: usize = 4;
+    /// Minimum blocks per thread: hashing fewer takes less time than starting one.
+    const MIN_BLOCKS: usize = 4;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    let helpers = (cores - 1).min(blocks.len() / WORTH_A_THREAD);
+    let helpers = (cores - 1).min(blocks.len() / MIN_BLOCKS);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -233,7 +240,7 @@ fn hash_all(blocks: &[&[u8]]) -> Vec<u64> {
     };
     let mut sums = vec![0; blocks.len()];
     std::thread::scope(|scope| {
-        // Without a thread the others have more to do.
+        // If the system refuses a thread, the others hash its blocks.
         let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
         let others: Vec<_> = (0..helpers).filter_map(spawn).collect();
         let mut done = work();

@@ -1,8 +1,9 @@
-//! Does the index keep its word under updates, threads, files?
+//! The index under updates, threads, files, and every source of events.
 
 mod batches;
 mod concurrency;
 mod files;
 mod near_misses;
 mod segmented;
+mod sources;
 mod top_k;
