@@ -22,8 +22,7 @@ enum Elements<T> {
 impl<T: Pod> Array<T> {
     /// The elements in these bytes of a mapping.
     pub fn mapped(mapping: &Arc<Mapping>, bytes: Range<usize>) -> Result<Array<T>, String> {
-        let range =
-            mapping.bytes().get(bytes.clone()).ok_or("an array reaches past the end of the file")?;
+        let range = mapping.bytes().get(bytes.clone()).ok_or("an array reaches past the end of the file")?;
         match bytemuck::try_cast_slice::<u8, T>(range) {
             Ok(_) => Ok(Array(Elements::Mapped(mapping.clone(), bytes))),
             Err(error) => Err(format!("{} bytes at {} are no array: {error}", range.len(), bytes.start)),

@@ -184,7 +184,8 @@ fn table(bytes: &[u8]) -> Result<Vec<SectionEntry>, String> {
     if xxh3_64(table) != u64_at(header, 40) {
         return Err("the table of sections is damaged".into());
     }
-    let entries: Vec<SectionEntry> = table.chunks_exact(ENTRY).map(SectionEntry::from_bytes).collect::<Result<_, _>>()?;
+    let entries: Vec<SectionEntry> =
+        table.chunks_exact(ENTRY).map(SectionEntry::from_bytes).collect::<Result<_, _>>()?;
     let mut end = Some(HEADER as u64);
     for entry in &entries {
         if Some(entry.offset) != end {

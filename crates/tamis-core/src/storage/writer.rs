@@ -59,7 +59,14 @@ impl<'w> SectionsWriter<'w> {
         self.target.write_all(&bytes[..whole])?;
         self.target.write_all(&last)?;
         let (offset, length) = (self.offset, bytes.len() as u64);
-        self.table.push(SectionEntry { group: self.group, tag, element, offset, length, checksum: checksum(&sums) });
+        self.table.push(SectionEntry {
+            group: self.group,
+            tag,
+            element,
+            offset,
+            length,
+            checksum: checksum(&sums),
+        });
         self.offset += (whole + last.len()) as u64;
         Ok(())
     }

@@ -70,7 +70,8 @@ fn json_events_are_named_by_row_only_if_there_are_many() {
     let index = index("compiled", &[(1, "a = 1")]);
     let error = index.match_event(&mut JsonSource::one(b"{")).expect_err("no JSON");
     assert!(matches!(error, Error::Event { .. }));
-    let error = index.match_events(&mut JsonSource::many(vec![b"{}", b"{"]), None, true).expect_err("no JSON");
+    let error =
+        index.match_events(&mut JsonSource::many(vec![b"{}", b"{"]), None, true).expect_err("no JSON");
     assert!(matches!(error, Error::Row { row: 1, .. }));
 }
 
@@ -104,7 +105,8 @@ mod arrow {
     fn an_error_names_the_row_across_portions() {
         let index = index("compiled", &[(1, "a = 7")]);
         for threads in [1, 100] {
-            let mut source = ArrowSource::in_portions(batches(u64::MAX).into_iter(), NonZeroUsize::new(threads));
+            let mut source =
+                ArrowSource::in_portions(batches(u64::MAX).into_iter(), NonZeroUsize::new(threads));
             let error = index.match_events(&mut source, None, false).expect_err("too large an integer");
             assert!(matches!(error, ArrowSourceError::Core(Error::Row { row: 20_002, .. })), "{error:?}");
         }

@@ -1,6 +1,7 @@
 //! Damaged files are refused or do no harm; files of format 1 open.
 
 use super::settings;
+use std::num::NonZeroUsize;
 use tamis_conformance::event::{GivenEvent, write_row};
 use tamis_conformance::generate::{event, expression};
 use tamis_conformance::seeded::{Draw, seed};

@@ -1,6 +1,6 @@
 //! Random histories against a plain model, across files and compactions.
 
-use super::{index, settings};
+use super::{figure, index, settings};
 use std::num::NonZeroUsize;
 use tamis_conformance::event::{GivenEvent, write_row};
 use tamis_conformance::folder::Folder;
@@ -9,7 +9,7 @@ use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Error;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Missing, Truth};
-use tamis_core::index::{EventWeights, Id, Index, Source};
+use tamis_core::index::{Id, Index, Source};
 
 fn source(expr: &Expr) -> Source {
     Source::from(expr.to_string().as_str())
