@@ -1,4 +1,4 @@
-//! Expressions as ABE-Gen makes them, and events for them, as text.
+//! Arbitrary Boolean expressions as the A-Tree paper's generator ABE-Gen makes them, and events for them, as text.
 
 use crate::seeded::Draw;
 
@@ -19,11 +19,13 @@ fn number(draw: &mut Draw) -> String {
 }
 
 /// Expressions as ABE-Gen makes them, as text: every operator, up to six levels, 40% AND, 40% OR, 10% NOT, 5% XOR,
-/// 5% XNOR. Predicates and parts are drawn again and again, so that expressions share them.
+/// 5% XNOR. Predicates and subexpressions are drawn repeatedly, so that expressions share them.
 pub struct Generator {
+    /// The source of randomness.
     pub draw: Draw,
+    /// Predicates drawn so far.
     predicates: Vec<String>,
-    /// By level; a predicate has level 0.
+    /// Subexpressions drawn so far, by level; a predicate has level 0.
     parts: [Vec<Part>; Generator::LEVELS + 1],
 }
 
@@ -35,13 +37,15 @@ struct Part {
 
 impl Generator {
     const LEVELS: usize = 6;
-    /// Predicates in an expression, at most: six levels of twelve children would be millions.
+    /// Maximum predicates of an expression: six levels of twelve children would be millions.
     const BUDGET: usize = 60;
 
+    /// A generator that repeats for a seed.
     pub fn new(seed: u64) -> Generator {
         Generator { draw: Draw::new(seed), predicates: Vec::new(), parts: Default::default() }
     }
 
+    /// The next expression.
     pub fn expression(&mut self) -> String {
         // A single predicate is an expression, too.
         let level = if self.draw.below(20) == 0 { 0 } else { 1 + self.draw.below(Generator::LEVELS) };
@@ -49,6 +53,7 @@ impl Generator {
         self.part(level, budget).text
     }
 
+    /// The next `count` expressions.
     pub fn expressions(&mut self, count: usize) -> Vec<String> {
         (0..count).map(|_| self.expression()).collect()
     }

@@ -1,4 +1,4 @@
-//! An allocator that counts. Each test file that wants it declares it as its own.
+//! An allocator that counts. A test binary that needs it declares it as its global allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,7 +10,7 @@ thread_local! {
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts what the current thread asks for, and what all of them hold.
+/// Counts the allocations of the current thread, and the bytes that all threads hold.
 pub struct Counting;
 
 #[allow(unsafe_code, reason = "an allocator cannot be written without; every call is handed on as it came")]
@@ -43,14 +43,14 @@ fn count() {
     ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
 }
 
-/// How often this thread asks for memory meanwhile.
+/// The number of allocations of this thread while `work` runs.
 pub fn allocations_of(work: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     work();
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// How many bytes are allocated and not given back.
+/// Bytes that are allocated and not freed.
 pub fn held() -> usize {
     HELD.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! Events as tests write them down, and their way into rows.
+//! Events as tests write them, and their conversion to rows.
 
 use tamis_core::event::{EventSlots, Rows, Slot};
 use tamis_core::expr::{Expr, Missing, Truth};
@@ -7,14 +7,19 @@ use tamis_core::{Error, Schema, Value};
 /// A value of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
+    /// No value.
     Missing,
+    /// TRUE or FALSE.
     Bool(bool),
+    /// An integer.
     Int(i64),
-    /// NaN included.
+    /// A float; NaN is missing.
     Float(f64),
+    /// A string.
     Text(String),
     /// Microseconds since the epoch.
     Time(i64),
+    /// A list; lists in it are of no kind that predicates accept.
     List(Vec<Given>),
     /// A nested object.
     Object,
@@ -23,7 +28,7 @@ pub enum Given {
 /// Attributes and their values; the last of equal names wins.
 pub type GivenEvent = Vec<(String, Given)>;
 
-/// Appends the event as a row, leaving out what the schema does not know.
+/// Appends the event as a row, without the attributes that the schema does not know.
 pub fn write_row(event: &GivenEvent, schema: &Schema, rows: &mut Rows) {
     for (name, value) in event {
         if let Some(attribute) = schema.get(name) {
@@ -57,7 +62,7 @@ fn slot_of(value: &Given, rows: &mut Rows) -> Slot {
     }
 }
 
-/// What the reference evaluation says of an expression.
+/// The truth of an expression by the reference evaluation.
 pub fn truth(expr: &Expr, event: &GivenEvent, missing: Missing) -> Truth {
     let schema = expr.schema();
     let mut rows = Rows::default();

@@ -1,9 +1,26 @@
-//! The one suite that every engine passes, as a library: generators of expressions and events, histories of updates
-//! and matches, and the model they are compared with.
+//! The one suite that every engine passes, as a library. A crate with engines composes a
+//! [`Registry`](tamis_core::engine::registry::Registry) and runs it through [`histories`] and [`cases`].
+//!
+//! | file | what it has |
+//! | --- | --- |
+//! | `histories` | random sequences of updates and matches, short and long, with default and other options |
+//! | `model` | an index beside what it should hold: the expected outcome of every operation |
+//! | `cases` | the cases of `testdata/`: expressions, event, expected ids |
+//! | `generate` | random expressions and events of every operator and kind, as strategies |
+//! | `abe` | random expressions that share subexpressions, as text |
+//! | `seeded` | draws from a seed |
+//! | `event` | events as tests write them |
+//! | `ranking_scan` | an engine that ranks by itself, the simplest possible |
+//! | `counting` | an allocator that counts |
+//! | `folder` | folders for files that tests write |
 
 pub mod abe;
+pub mod cases;
 pub mod counting;
 pub mod event;
 pub mod folder;
 pub mod generate;
+pub mod histories;
+pub mod model;
+pub mod ranking_scan;
 pub mod seeded;

@@ -210,6 +210,39 @@ fn neighbouring_values() {
     agree_with_scan(&[&texts], &events, |_, _| ());
 }
 
+/// A large batch ends with lists moved together; additions one by one leave gaps and memory reserved for growth.
+#[test]
+fn a_batch_is_defragmented() {
+    let texts: Vec<String> = (0..3_000)
+        .map(|n| {
+            let (a, b, c) = (n % 90, n % 50, n % 7);
+            format!("a = {a} and b between {b} and {} and c in ({c}, {})", b + 20, n % 11)
+        })
+        .collect();
+    for engine in ["pst_bloom", "pst_hash", "a_tree"] {
+        let (batch, single) = (index(engine, &[]), index(engine, &[]));
+        add(&batch, &texts, 0);
+        for (n, text) in texts.iter().enumerate() {
+            single.add(Id::from(n as i64), Source::from(text.as_str())).expect("a valid expression");
+        }
+        let (batched, added) = (batch.memory().engine, single.memory().engine);
+        assert!(
+            batched < added,
+            "{engine}: {batched} bytes after a batch, {added} after additions one by one"
+        );
+        batch.validate().expect("a sound index");
+        let events: Vec<String> =
+            (0..90).map(|n| format!("{{\"a\": {n}, \"b\": {}, \"c\": {}}}", n % 60, n % 7)).collect();
+        assert_eq!(matches(&batch, &events), matches(&single, &events), "{engine}");
+        // Updates after defragmentation reuse its lists.
+        for n in (0..texts.len()).step_by(3) {
+            batch.remove(&Id::from(n as i64)).expect("a present id");
+        }
+        add(&batch, &texts[..900], 10_000);
+        batch.validate().expect("a sound index");
+    }
+}
+
 #[test]
 fn wrong_options_are_refused() {
     for (engine, option, value) in [
