@@ -33,6 +33,7 @@ ALLOWED = frozenset(
         "CC0-1.0",
         "ISC",
         "MIT",
+        "NCSA",
         "PSF-2.0",
         "Python-2.0",
         "Unicode-3.0",
@@ -214,7 +215,8 @@ def license_of(found: Distribution) -> str | None:
 
 
 def all_packages() -> list[Package]:
-    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    # Optional dependencies as well: libFuzzer is one.
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--all-features"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     runtime = list(distributions(project["project"]["dependencies"], ships=True, must_exist=True))
