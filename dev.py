@@ -9,6 +9,7 @@ tool behind it: `python3 dev.py test -k parse` hands `-k parse` to pytest.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import shlex
 import shutil
 import sys
@@ -18,9 +19,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
 
+from development import machine
 from development.fuzzing import TARGETS, fuzz_steps
-from development.machine import LOCK, check_toolchain, ensure_cxx, ensure_venv, environment, seed, tool
-from development.steps import ROOT, Step, fail, run, run_beside, say, show_times, timed
+from development.machine import (
+    INSTALLATION,
+    LOCK,
+    check_toolchain,
+    ensure_cxx,
+    ensure_venv,
+    environment,
+    seed,
+    tool,
+)
+from development.steps import ROOT, Step, fail, run, run_beside, say, show_times
 
 OLDEST_PYTHON = (3, 11)
 # Seconds that `check` gives to all fuzz targets together.
@@ -116,13 +127,19 @@ def licenses(args: Sequence[str] = ()) -> None:
 
 def check(args: Sequence[str] = ()) -> None:
     """All that CI runs: lint, licenses, test, demo, fuzz."""
-    timed("environment", setup)
+    check_toolchain()
+    # On a new machine packages are installed while Rust compiles.
+    is_new = not machine.venv_is_current()
+    if is_new:
+        machine.ensure_java()
+        machine.make_venv()
     say_seed()
     fuzzing = fuzz_steps(TARGETS, CHECK_FUZZ_SECONDS) if ensure_cxx() else []
     if not fuzzing:
         say("the fuzz targets only replay their seeds, within the Rust tests: there is no C++ compiler")
     with tempfile.TemporaryDirectory() as folder:
-        run_beside([*check_steps(Path(folder)), *after("Rust tests", fuzzing)], environment(), AT_ONCE)
+        run_beside(check_steps(Path(folder), is_new, fuzzing), environment(), AT_ONCE)
+    machine.mark_venv()
     show_times()
     say("all checks passed")
 
@@ -181,33 +198,36 @@ def lints() -> list[Step]:
     ]
 
 
-def check_steps(folder: Path) -> list[Step]:
+def check_steps(folder: Path, is_new: bool, fuzzing: Sequence[Step]) -> list[Step]:
     """The steps of `check`; files that are not kept go below `folder`.
 
-    Everything is compiled in the profile of tests: the binding as well, so that its dependencies are compiled
-    once and the Python tests run with debug assertions. Steps that compile in that profile run in turn: cargo
-    locks the folder it writes to.
+    Everything is compiled in the development profile: the binding as well, so that dependencies are compiled once
+    and the Python tests run with debug assertions. Steps that compile in that profile run in turn: cargo locks
+    the folder it writes to.
     """
+    fmt, ruff, ruff_format, clippy, mypy = lints()
+    packages = [INSTALLATION] if is_new else []
     build_tests = Step("Rust tests: build", [*RUST_TESTS, "--no-run"])
-    binding = Step("binding: build", maturin("--profile", "test"), needs=[build_tests.title])
-    built = [binding.title]
+    binding = Step("binding: build", maturin())
+    spark = Step("Spark tests", [*pytest(), "tests/spark"])
+    rust = Step("Rust tests", RUST_TESTS)
     return [
         build_tests,
-        *lints()[:3],
-        LICENCES,
-        Step("mypy", [tool("mypy")]),
-        binding,
-        Step("Spark tests", [*pytest(), "tests/spark"], needs=built),
-        Step("Rust tests", RUST_TESTS, needs=built),
-        Step("Python tests", [*pytest(), "--ignore=tests/spark"], needs=built),
-        Step("tamis demo", [tool("tamis"), "demo", "--out", str(folder / "demo")], needs=["Spark tests"]),
-        Step("cargo clippy", lints()[3].command, needs=["Rust tests"]),
+        *packages,
+        fmt,
+        *after(packages, [ruff, ruff_format, LICENCES, mypy]),
+        *after([build_tests, *packages], [binding]),
+        *after([binding], [spark, clippy, rust]),
+        *after([binding], [Step("Python tests", [*pytest(), "--ignore=tests/spark"])]),
+        *after([spark], [Step("tamis demo", [tool("tamis"), "demo", "--out", str(folder / "demo")])]),
+        *after([rust, clippy], fuzzing),
     ]
 
 
-def after(title: str, steps: Sequence[Step]) -> list[Step]:
-    """The same steps, all of them after the one with this title."""
-    return [Step(each.title, each.command, [*each.needs, title], each.variables) for each in steps]
+def after(first: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
+    """The same steps, each of them after all the first ones."""
+    titles = [step.title for step in first]
+    return [dataclasses.replace(step, needs=[*step.needs, *titles]) for step in steps]
 
 
 COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {

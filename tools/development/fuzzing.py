@@ -24,7 +24,7 @@ def fuzz_steps(targets: Sequence[str], seconds: int) -> list[Step]:
     """
     folder = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
     build = [
-        *("cargo", "build", "--locked", "--profile", "test", "-p", "tamis-fuzz", "-p", "tamis-bench"),
+        *("cargo", "build", "--locked", "-p", "tamis-fuzz", "-p", "tamis-bench"),
         *("--features", "tamis-fuzz/libfuzzer"),
         *(part for target in targets for part in ("--bin", target)),
     ]

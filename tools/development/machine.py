@@ -130,17 +130,39 @@ def _administrator() -> list[str] | None:
 
 def ensure_venv() -> None:
     """Make .venv from the lock unless the one there was made from the same lock by the same Python."""
-    expected = f"{sys.version}\n{hashlib.sha256(LOCK.read_bytes()).hexdigest()}\n"
-    if STAMP.is_file() and STAMP.read_text() == expected and shutil.which(tool("python")):
-        return
-    ensure_java()
+    if not venv_is_current():
+        ensure_java()
+        make_venv()
+        run(INSTALLATION, environment())
+        mark_venv()
+
+
+def venv_is_current() -> bool:
+    return (
+        STAMP.is_file() and STAMP.read_text() == _fingerprint() and shutil.which(tool("python")) is not None
+    )
+
+
+def make_venv() -> None:
+    """Make an empty .venv. It is current once `INSTALLATION` has run and `mark_venv` was called."""
     say(f"making .venv with Python {sys.version.split()[0]}")
     # When dev.py itself runs on .venv's Python, clearing .venv must not take that Python away.
     base = getattr(sys, "_base_executable", sys.executable)
     made = subprocess.run([base, "-m", "venv", "--clear", str(VENV)], cwd=ROOT)
     if made.returncode:
         fail("could not make .venv. On Debian or Ubuntu: apt-get install python3-venv", made.returncode)
-    install = ["-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(LOCK)]
-    run(Step("installing the locked packages into .venv", [tool("python"), *install]), environment())
-    # Written last, so that an interrupted installation is made anew.
-    STAMP.write_text(expected)
+
+
+def mark_venv() -> None:
+    """Say that .venv is complete: called last, so that an interrupted installation is made again."""
+    STAMP.write_text(_fingerprint())
+
+
+def _fingerprint() -> str:
+    return f"{sys.version}\n{hashlib.sha256(LOCK.read_bytes()).hexdigest()}\n"
+
+
+INSTALLATION = Step(
+    "installing the locked packages into .venv",
+    [tool("python"), "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(LOCK)],
+)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -191,10 +191,3 @@ def show_times() -> None:
     say("seconds of each step; those run beside others share the cores")
     for title, seconds in _finished:
         print(f"{seconds:8.1f}  {title}", flush=True)
-
-
-def timed(title: str, work: Callable[[], None]) -> None:
-    """Call a function, and list it with the steps."""
-    started = time.monotonic()
-    work()
-    _record(title, time.monotonic() - started)
