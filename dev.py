@@ -201,9 +201,8 @@ def lints() -> list[Step]:
 def check_steps(folder: Path, is_new: bool, fuzzing: Sequence[Step]) -> list[Step]:
     """The steps of `check`; files that are not kept go below `folder`.
 
-    Everything is compiled in the development profile: the binding as well, so that dependencies are compiled once
-    and the Python tests run with debug assertions. Steps that compile in that profile run in turn: cargo locks
-    the folder it writes to.
+    Everything is compiled in the development profile, the binding as well: dependencies are compiled once,
+    and the Python tests run with debug assertions. Steps that compile run in turn, as cargo locks its folder.
     """
     fmt, ruff, ruff_format, clippy, mypy = lints()
     packages = [INSTALLATION] if is_new else []
