@@ -67,7 +67,7 @@ fn flatten(prefix: &str, members: &[(String, Node)], schema: &Schema, event: &mu
         if path.attribute.is_some() {
             event.push((name.clone(), node.given()));
         }
-        if let (true, Node::Object(members)) = (path.leads_on, node) {
+        if let (true, Node::Object(members)) = (path.has_subpaths, node) {
             flatten(&format!("{name}."), members, schema, event);
         }
     }
