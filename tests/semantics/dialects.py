@@ -40,7 +40,7 @@ Truth = bool | None
 
 
 class Dialect(Protocol):
-    """What the two databases spell differently."""
+    """The syntax that differs between the two databases."""
 
     def literal(self, column: Column, value: Value) -> str: ...
     def pattern(self, column: Column, word: str, pattern: str) -> str: ...
@@ -133,12 +133,12 @@ class SqliteTable:
                 return f"instr({text}, {part}) > 0"
 
     def truths(self, tree: Tree, closed_world: bool) -> list[Truth]:
-        """What the tree is for every row."""
+        """The truth value of the tree for every row."""
         rows = self._query(tree, closed_world, "SELECT {} FROM event ORDER BY row")
         return [None if truth is None else bool(truth) for (truth,) in rows]
 
     def matches(self, tree: Tree, closed_world: bool) -> list[int]:
-        """The rows a WHERE lets through."""
+        """The rows that satisfy a WHERE."""
         return [
             row for (row,) in self._query(tree, closed_world, "SELECT row FROM event WHERE {} ORDER BY row")
         ]
@@ -220,12 +220,12 @@ class DuckdbTable:
         return f"{sql}({column.quoted}, {_string(argument)})"
 
     def truths(self, tree: Tree, closed_world: bool) -> list[Truth]:
-        """What the tree is for every row."""
+        """The truth value of the tree for every row."""
         rows = self._query(f"SELECT {condition(tree, self, closed_world)} FROM event ORDER BY row")
         return [truth for (truth,) in rows]
 
     def matches(self, tree: Tree, closed_world: bool) -> list[int]:
-        """The rows a WHERE lets through."""
+        """The rows that satisfy a WHERE."""
         where = condition(tree, self, closed_world)
         return [row for (row,) in self._query(f"SELECT row FROM event WHERE {where} ORDER BY row")]
 

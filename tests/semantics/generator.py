@@ -1,6 +1,6 @@
-"""Random trees and rows that shrink: ordinary Hypothesis strategies, nothing drawn past them.
+"""Random trees and rows, all from Hypothesis strategies, so that failing cases shrink.
 
-Values come from small pools full of edges, so that a literal often meets its equal or its neighbour in a row.
+Values come from small pools of edge cases, so that a row often holds a value equal or next to a literal.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ VALUES: dict[Kind, st.SearchStrategy[Any]] = {
 # Values that no literal has. Infinity is a number in all three; NaN is a missing value.
 UNWRITABLE: dict[Kind, list[Value]] = {Kind.FLOAT: [math.inf, -math.inf, math.nan]}
 
-# The values of one example, drawn once and used by its rows and its literals alike: so they meet,
+# The values of one example, drawn once for its rows and its literals: so they are often equal,
 # and an example stays small. Hypothesis gives up on large ones, which would leave the simplest expressions.
 POOLS = {
     kind: st.shared(st.lists(values, min_size=3, max_size=6), key=kind.value)
@@ -195,7 +195,7 @@ def predicates(numbers: Numbers) -> st.SearchStrategy[Tree]:
         return st.builds(Compare, st.just(column), symbols, values[column.kind], st.booleans())
 
     def betweens(column: Column) -> st.SearchStrategy[Tree]:
-        # Bounds the wrong way round are wanted: such a range is empty.
+        # Bounds in the wrong order are part of the test: such a range is empty.
         return st.builds(Between, st.just(column), negated, values[column.kind], values[column.kind])
 
     def lists(column: Column) -> st.SearchStrategy[Tree]:

@@ -1,4 +1,4 @@
-"""Both oracles have the logic we take from them; they differ from tamis just where docs/semantics.md says."""
+"""Both oracles have three-valued logic; they differ from tamis only where docs/semantics.md says so."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_connectives_are_those_of_kleene(connective: str, sql: str) -> None:
 
 @dataclass(frozen=True)
 class Difference:
-    """One question as tamis, SQLite and DuckDB write it, with the answer of each."""
+    """One expression in the syntax of tamis, SQLite and DuckDB, with the result of each."""
 
     topic: str
     tamis: tuple[str, Any, bool | str | None]

@@ -1,4 +1,4 @@
-"""Random expressions over random rows mean what SQLite and DuckDB say they mean.
+"""Random expressions over random rows have the truth values that SQLite and DuckDB compute.
 
 Only what docs/semantics.md lists is left out: the generator never makes it.
 """
@@ -27,7 +27,7 @@ ORACLES: dict[str, tuple[type[SqliteTable] | type[DuckdbTable], generator.Number
 }
 MISSING: list[Literal["unknown", "false"]] = ["unknown", "false"]
 
-# How many distinct pairs of an expression and a row each oracle is asked about.
+# Minimum distinct pairs of an expression and a row per oracle.
 PROMISED = 20_000
 TREES, ROWS = 4, 40
 # Hypothesis goes on from its earlier examples once it has ten, so short runs bring the most that is new.
@@ -67,12 +67,12 @@ def matched_rows(
 
 
 class Disagreement(AssertionError):
-    """What tamis and an oracle say about one expression and one row."""
+    """The results of tamis and of an oracle for one expression and one row."""
 
 
 @dataclass
 class Coverage:
-    """What the runs have seen: many cases prove little if they are all alike."""
+    """Counts of the cases drawn: many cases prove little if they are all alike."""
 
     pairs: set[tuple[str, str]] = field(default_factory=set)
     outcomes: Counter[tuple[str, bool | None]] = field(default_factory=Counter)

@@ -153,7 +153,7 @@ PRECEDENCE = {"OR": 0, "XOR": 1, "XNOR": 1, "AND": 2}
 
 
 def to_text(tree: Tree) -> str:
-    """The expression in tamis, without needless parentheses: that puts precedence to the test."""
+    """The expression in tamis, without needless parentheses, so that precedence is tested."""
     match tree:
         case Not(operand):
             inner = to_text(operand)
