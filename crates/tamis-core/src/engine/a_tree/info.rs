@@ -16,8 +16,8 @@ pub(in crate::engine) const INFO: EngineInfo = EngineInfo {
     exact: true,
     options: &[
         switch("unique_ids", "equal subexpressions are one node"),
-        switch("reorganize", "new nodes are composed of existing ones"),
-        switch("self_adjust", "existing nodes take new ones as children"),
+        switch("reorganize", "new nodes reuse existing ones as child nodes"),
+        switch("self_adjust", "existing nodes reuse new ones as child nodes"),
         switch(
             "zero_suppression",
             "only satisfied nodes propagate to parents; if false, FALSE results do as well",

@@ -3,47 +3,61 @@
 //! Paper: S. Ji and H.-A. Jacobsen, A-Tree: A Dynamic Data Structure for Efficiently Indexing Arbitrary Boolean
 //! Expressions, SIGMOD 2021, sections 4 and 5.
 //!
-//! Idea: every distinct predicate, subexpression and expression is one node (l-node, i-node, r-node), whoever uses
-//! it, so all expressions together are a tree with many roots. A new expression is put together from nodes there are,
-//! and existing ones take a new node in where it fits. An event satisfies some predicates, found by PS-Trees and
-//! automata; from there results flow up, level by level, and only where a node is satisfied.
+//! Idea: every distinct predicate, subexpression and expression is one node (l-node, i-node, r-node), however many
+//! expressions use it, so all expressions together are a directed acyclic graph with many roots. A new expression reuses
+//! existing nodes (reorganization), and existing nodes reuse the new one (self-adjustment). Matching an event has two
+//! phases: predicate matching finds the satisfied predicates, with PS-Trees and automata; expression matching propagates
+//! results from there to the parents, level by level, and only from satisfied nodes.
 //!
-//! | file | question it answers |
+//! | file or folder | question it answers |
 //! | --- | --- |
-//! | `nodes` | what is a node, and what is it linked to? |
-//! | `build` | how do expressions get into the tree and out of it? (Algorithms 1 to 5) |
-//! | `truths` | which predicates does an event satisfy? |
-//! | `matching` | which expressions does it satisfy? (Algorithm 6) |
-//! | `check` | is the tree what it should be? |
+//! | `nodes` | what is a node, and which nodes is it linked to? |
+//! | `insertion` | how is an expression inserted? (Algorithms 1 and 4) |
+//! | `reorganization` | which existing nodes does a new node reuse? (Algorithm 2) |
+//! | `self_adjustment` | which existing nodes reuse a new node? (Algorithm 3) |
+//! | `deletion` | how is an expression deleted? (Algorithm 5) |
+//! | `linking` | how are the child nodes of a node replaced? |
+//! | `access_child` | which child node of an AND is evaluated first? |
+//! | `predicate_matching` | which predicates does an event satisfy? |
+//! | `expression_matching` | which expressions does it satisfy? (Algorithm 6) |
+//! | `check` | do the invariants hold? |
+//! | `info` | which options does the engine have? |
 //!
-//! Invariants: no two nodes mean the same (with `unique_ids`); links agree on both sides; a node's level is one more
-//! than the highest of its children; every node is used as a member or as a whole expression, as often as it counts.
+//! Invariants: no two nodes have the same expression (with `unique_ids`); links agree in both directions; the level of a
+//! node is one more than the highest of its child nodes; every node has a use count of at least 1, the number of
+//! subscriptions with its expression and of nodes with its expression as a child expression.
 //!
-//! Cost: inserting what is there O(predicates); a new node adds a look at the few nodes kept with its members, and at
-//! the parents of its rarest child; taking a link from a child looks through the child's other parents. Matching
-//! O(satisfied predicates + predicates to be checked + links from satisfied nodes).
+//! Cost: inserting an existing expression O(predicates); a new node adds at most 256 candidates for reorganization and
+//! 256 for self-adjustment; unlinking a child node is O(its parents). Matching O(satisfied predicates + predicates tested
+//! one by one + links from satisfied nodes).
 //!
 //! Deviations from the paper:
-//! - Identity: nodes are found by a hash of their members and confirmed member by member. The paper computes an id by
-//!   arithmetic over the ids of predicates; two expressions may get the same.
-//! - Normalization, shared by all engines, has already rewritten NOT, XOR and XNOR and joined an AND inside an AND.
-//!   `zero_suppression=false` has FALSE results computed and told to parents again, on the same tree.
-//! - A use is counted for each member of an expression, not for the nodes it happens to be put together from: these may
-//!   go whenever nobody means them (paper, 4.2.4), and the counts do not depend on the order of arrival.
-//! - Candidates for reorganization are found with one of their members, the one with fewest such nodes, and for
-//!   self-adjustment among the parents of the rarest child, at most 256 of each: lists of parents may be very long.
-//! - A node is put together from others only below level 64, which bounds nesting.
-//! - Access children are chosen by how likely they are satisfied; `access="random"` is the paper's way.
-//! - Predicates covering more than `max_spaces` spaces are checked one by one.
+//! - Node uniqueness: nodes are found by a hash of their child expressions and confirmed one by one. The paper computes
+//!   an id by arithmetic over the ids of predicates, so different expressions may get the same id.
+//! - Normalization, shared by all engines, has already rewritten NOT, XOR and XNOR and flattened nested ANDs and ORs.
+//!   `zero_suppression=false` computes and propagates FALSE results on the same tree.
+//! - The use count is by child expressions, not by child nodes: a node that is only a child node is removed as soon as no
+//!   expression has it (paper, 4.2.4), and use counts do not depend on the order of insertion.
+//! - A candidate for reorganization is listed with one of its child expressions, the one with the shortest list, and
+//!   candidates for self-adjustment are the parents of the child node with fewest parents; at most 256 of each are
+//!   examined, because lists of parents may be very long.
+//! - Nodes are reused only below level 64, which bounds nesting.
+//! - Access children are chosen by probability; `access="random"` is the paper's choice.
+//! - Predicates that cover more than `max_spaces` spaces are tested one by one.
 
-mod build;
+mod access_child;
 mod check;
+mod deletion;
+mod expression_matching;
 mod info;
-mod matching;
+mod insertion;
+mod linking;
 mod nodes;
+mod predicate_matching;
+mod reorganization;
+mod self_adjustment;
 #[cfg(test)]
 mod tests;
-mod truths;
 
 use super::graph::{self, Graph, GraphNode};
 use super::registry::OptionValues;
@@ -52,47 +66,59 @@ use super::{Engine, SubId};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::expr::Normal;
+use expression_matching::ATreeScratch;
 pub(super) use info::INFO;
-use matching::MatchScratch;
-use nodes::{MOST_SUBSCRIPTIONS, NodeId, Nodes, Part};
-use truths::Truths;
+use nodes::{MAX_SUBSCRIPTIONS, NodeId, NodeKind, NodeStore};
+use predicate_matching::PredicateMatching;
 
-/// How access children are chosen.
+/// The choice of access children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+enum AccessChoice {
+    /// The child node least likely to be satisfied.
     Selective,
+    /// A pseudo-random one, as in the paper.
     Random,
 }
 
-/// What the paper's experiments switch on and off.
+/// The optimizations that the paper's experiments switch on and off.
 #[derive(Clone, Copy, Debug)]
-struct Switches {
+struct Optimizations {
+    /// Only satisfied nodes propagate their result.
     zero_suppression: bool,
+    /// An AND is evaluated only when its access child is satisfied.
     propagation_on_demand: bool,
+    /// Equal expressions are one node.
     unique_ids: bool,
+    /// New nodes reuse existing ones.
     reorganize: bool,
+    /// Existing nodes reuse new ones.
     self_adjust: bool,
-    access: Access,
+    access: AccessChoice,
 }
 
 /// See the module's head.
 #[derive(Debug)]
 pub(super) struct ATree {
-    nodes: Nodes,
+    nodes: NodeStore,
+    /// The distinct predicates; without `unique_ids` several l-nodes may share one.
     predicates: Predicates,
-    /// By predicate: its node, one of them without unique ids.
+    /// By predicate: its l-node, the latest without `unique_ids`.
     node_of: Vec<NodeId>,
-    truths: Truths,
-    /// By subscription: the node of its expression.
+    predicate_matching: PredicateMatching,
+    /// By subscription: the node of its expression; [`NodeId::NONE`] for unused numbers.
     root_of: Vec<NodeId>,
-    switches: Switches,
+    optimizations: Optimizations,
     /// All ones; tests clear bits to make hashes collide.
     hash_mask: u32,
-    // Buffers of an insertion, kept to be used again.
-    placed: Vec<(NodeId, Part)>,
+    /// Buffer of an insertion, by node of the expression: its node and kind.
+    inserted: Vec<(NodeId, NodeKind)>,
+    /// Buffer of an insertion: the nodes it created.
     created: Vec<NodeId>,
-    members: Vec<NodeId>,
+    /// Buffer of an insertion: child expressions of one node.
+    child_exprs: Vec<NodeId>,
+    /// Buffer of an insertion: child nodes of one node.
     children: Vec<NodeId>,
+    /// Buffer of a reorganization.
     candidates: Vec<NodeId>,
 }
 
@@ -100,10 +126,10 @@ impl ATree {
     /// An empty engine.
     pub fn new(options: &OptionValues) -> ATree {
         let access = match options.choice("access") {
-            "random" => Access::Random,
-            _ => Access::Selective,
+            "random" => AccessChoice::Random,
+            _ => AccessChoice::Selective,
         };
-        let switches = Switches {
+        let optimizations = Optimizations {
             zero_suppression: options.switch("zero_suppression"),
             propagation_on_demand: options.switch("propagation_on_demand"),
             unique_ids: options.switch("unique_ids"),
@@ -113,40 +139,31 @@ impl ATree {
         };
         let max_spaces = options.whole_number("max_spaces");
         ATree {
-            nodes: Nodes::default(),
+            nodes: NodeStore::default(),
             predicates: Predicates::default(),
             node_of: Vec::new(),
-            truths: Truths::new(max_spaces, !switches.zero_suppression),
+            predicate_matching: PredicateMatching::new(max_spaces, !optimizations.zero_suppression),
             root_of: Vec::new(),
-            switches,
+            optimizations,
             hash_mask: u32::MAX,
-            placed: Vec::new(),
+            inserted: Vec::new(),
             created: Vec::new(),
-            members: Vec::new(),
+            child_exprs: Vec::new(),
             children: Vec::new(),
             candidates: Vec::new(),
-        }
-    }
-
-    /// How likely an AND or OR of nodes is satisfied, as if they had nothing to do with one another.
-    fn weight_of(&self, part: Part, members: &[NodeId]) -> f32 {
-        let weights = members.iter().map(|member| self.nodes.making(*member).weight);
-        match part {
-            Part::And => weights.product(),
-            _ => 1.0 - weights.map(|weight| 1.0 - weight).product::<f32>(),
         }
     }
 }
 
 impl Engine for ATree {
-    type Scratch = MatchScratch;
+    type Scratch = ATreeScratch;
 
     fn name(&self) -> &'static str {
         INFO.name
     }
 
     fn insert(&mut self, id: SubId, expression: &Normal) -> Result<()> {
-        if id.0 >= MOST_SUBSCRIPTIONS {
+        if id.0 >= MAX_SUBSCRIPTIONS {
             return Err(Error::Expression("a_tree is full: 2^31 subscriptions".into()));
         }
         self.insert_expression(id, expression);
@@ -154,11 +171,11 @@ impl Engine for ATree {
     }
 
     fn remove(&mut self, id: SubId) {
-        self.remove_expression(id);
+        self.delete_expression(id);
     }
 
-    fn match_event(&self, event: &Event<'_>, scratch: &mut MatchScratch, matches: &mut Vec<SubId>) {
-        if self.switches.zero_suppression && self.switches.propagation_on_demand {
+    fn match_event(&self, event: &Event<'_>, scratch: &mut ATreeScratch, matches: &mut Vec<SubId>) {
+        if self.optimizations.zero_suppression && self.optimizations.propagation_on_demand {
             self.match_on_demand(event, scratch, matches);
         } else {
             self.match_by_counting(event, scratch, matches);
@@ -166,16 +183,16 @@ impl Engine for ATree {
     }
 
     fn observe(&mut self, event: &Event<'_>) {
-        self.truths.observe(event);
+        self.predicate_matching.observe(event);
     }
 
     fn adapt(&mut self) {
-        self.choose_anew();
+        self.choose_access_children();
     }
 
     fn defragment(&mut self) {
         self.nodes.defragment();
-        self.truths.defragment();
+        self.predicate_matching.defragment();
     }
 
     fn validate(&self) -> Result<(), String> {
@@ -186,20 +203,20 @@ impl Engine for ATree {
         let lists = [&self.node_of, &self.root_of];
         self.nodes.memory()
             + self.predicates.memory()
-            + self.truths.memory()
+            + self.predicate_matching.memory()
             + lists.iter().map(|list| list.capacity() * size_of::<NodeId>()).sum::<usize>()
     }
 
     fn stats(&self) -> Vec<(&'static str, u64)> {
-        let (leaves, bounds) = self.truths.size();
-        let l_nodes = self.nodes.iter().filter(|(_, node)| node.part == Part::Predicate).count();
-        let roots = self.nodes.iter().filter(|(_, node)| !node.subs.is_none()).count();
+        let (leaves, bounds) = self.predicate_matching.size();
+        let l_nodes = self.nodes.iter().filter(|(_, node)| node.kind == NodeKind::Predicate).count();
+        let roots = self.nodes.iter().filter(|(_, node)| !node.subscriptions.is_none()).count();
         vec![
             ("predicates", l_nodes as u64),
             ("inner_nodes", (self.nodes.len() - l_nodes) as u64),
             ("roots", roots as u64),
             ("links", self.nodes.link_count as u64),
-            ("levels", self.nodes.levels().saturating_sub(1) as u64),
+            ("levels", self.nodes.level_bound().saturating_sub(1) as u64),
             ("spaces", leaves as u64),
             ("bounds", bounds as u64),
         ]
@@ -208,22 +225,22 @@ impl Engine for ATree {
     fn graph(&self) -> Option<Graph> {
         let mut order: Vec<(u16, NodeId)> = self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
         order.sort_unstable();
-        let mut places = vec![0; self.nodes.bound()];
-        order.iter().enumerate().for_each(|(place, (_, id))| places[id.index()] = place);
+        let mut positions = vec![0; self.nodes.bound()];
+        order.iter().enumerate().for_each(|(position, (_, id))| positions[id.index()] = position);
         let drawn = |(level, id): (u16, NodeId)| {
             let node = self.nodes.get(id);
             let children: Vec<usize> =
-                self.nodes.children(id).iter().map(|child| places[child.index()]).collect();
+                self.nodes.children(id).iter().map(|child| positions[child.index()]).collect();
             let mut subscriptions = Vec::new();
-            self.nodes.append_subs(node.subs, &mut subscriptions);
+            self.nodes.append_subscriptions(node.subscriptions, &mut subscriptions);
             GraphNode {
-                part: match node.part {
-                    Part::And => graph::Part::And,
-                    Part::Or => graph::Part::Or,
+                part: match node.kind {
+                    NodeKind::And => graph::Part::And,
+                    NodeKind::Or => graph::Part::Or,
                     _ => graph::Part::Predicate(self.predicates.get(self.nodes.predicate(id)).clone()),
                 },
                 level: u32::from(level),
-                access: self.on_demand(id).then(|| children[0]),
+                access: self.is_on_demand(id).then(|| children[0]),
                 children,
                 subscriptions,
             }

@@ -1,7 +1,7 @@
-//! What cannot be seen from outside: hashes that collide, nesting that stays bounded.
+//! What the public interface does not show: colliding hashes, bounded nesting.
 
 use super::ATree;
-use super::build::HIGHEST_COVER;
+use super::reorganization::MAX_REUSE_LEVEL;
 use crate::engine::registry::OptionValues;
 use crate::engine::scan::Scan;
 use crate::engine::{Engine, SubId};
@@ -10,19 +10,20 @@ use crate::expr::{Limits, Missing, Normalizer, Root, parse};
 use crate::schema::Schema;
 use std::sync::Arc;
 
-/// The tree and the oracle, side by side.
+/// The tree and the oracle, with the same subscriptions.
 struct Pair {
     tree: ATree,
     scan: Scan,
     schema: Arc<Schema>,
-    inside: Vec<u32>,
+    /// The subscriptions of both.
+    subscriptions: Vec<u32>,
 }
 
 impl Pair {
     fn new(hash_mask: u32) -> Pair {
         let mut tree = ATree::new(&OptionValues::defaults(super::INFO.options));
         tree.hash_mask = hash_mask;
-        Pair { tree, scan: Scan::default(), schema: Arc::default(), inside: Vec::new() }
+        Pair { tree, scan: Scan::default(), schema: Arc::default(), subscriptions: Vec::new() }
     }
 
     fn insert(&mut self, id: u32, text: &str) {
@@ -32,12 +33,12 @@ impl Pair {
         if matches!(normal.root(), Root::Node(_)) {
             self.tree.insert(SubId(id), normal).expect("any expression");
             self.scan.insert(SubId(id), normal).expect("any expression");
-            self.inside.push(id);
+            self.subscriptions.push(id);
         }
     }
 
     fn remove(&mut self, at: usize) {
-        let id = SubId(self.inside.swap_remove(at));
+        let id = SubId(self.subscriptions.swap_remove(at));
         self.tree.remove(id);
         self.scan.remove(id);
     }
@@ -48,19 +49,19 @@ impl Pair {
         JsonReader::default().read(json.as_bytes(), &self.schema, &mut rows).expect("valid JSON");
         let mut slots = EventSlots::default();
         let event = slots.load(&rows, 0, self.schema.len());
-        let [mut found, mut wanted] = [Vec::new(), Vec::new()];
+        let [mut found, mut expected] = [Vec::new(), Vec::new()];
         self.tree.match_event(&event, &mut Default::default(), &mut found);
-        self.scan.match_event(&event, &mut Default::default(), &mut wanted);
+        self.scan.match_event(&event, &mut Default::default(), &mut expected);
         found.sort_unstable();
-        wanted.sort_unstable();
-        assert_eq!(found, wanted, "{json}");
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{json}");
     }
 }
 
-/// A few numbers in a row that repeat for a seed.
-struct Dice(u64);
+/// A linear congruential generator.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
@@ -77,21 +78,21 @@ impl Dice {
 }
 
 #[test]
-fn colliding_hashes_merge_nothing() {
+fn expressions_with_equal_hashes_stay_distinct() {
     for hash_mask in [0, 3, u32::MAX] {
         let mut pair = Pair::new(hash_mask);
-        let mut dice = Dice(17);
+        let mut random = Random(17);
         for id in 0..400 {
-            let text = dice.expression(3);
+            let text = random.expression(3);
             pair.insert(id, &text);
             if id % 3 == 2 {
-                let at = dice.below(pair.inside.len() as u64) as usize;
+                let at = random.below(pair.subscriptions.len() as u64) as usize;
                 pair.remove(at);
             }
-            let [a, b, c, d] = [(); 4].map(|()| dice.below(4));
+            let [a, b, c, d] = [(); 4].map(|()| random.below(4));
             pair.check(&format!(r#"{{"a": {a}, "b": {b}, "c": {c}, "d": {d}}}"#));
         }
-        while !pair.inside.is_empty() {
+        while !pair.subscriptions.is_empty() {
             pair.remove(0);
         }
         pair.tree.validate().expect("a valid tree");
@@ -100,8 +101,8 @@ fn colliding_hashes_merge_nothing() {
 }
 
 #[test]
-fn growing_chains_stay_low() {
-    // Each expression contains the one before; from either end, and from the middle.
+fn growing_chains_have_bounded_levels() {
+    // Each expression includes its predecessor; inserted from either end, and from both.
     let count = 300u32;
     let texts: Vec<String> = (2..count)
         .map(|length| (0..length).map(|n| format!("a{n} = 1")).collect::<Vec<_>>().join(" and "))
@@ -115,10 +116,10 @@ fn growing_chains_stay_low() {
         for at in order {
             pair.insert(at as u32, &texts[at]);
         }
-        assert!(pair.tree.nodes.levels() <= usize::from(HIGHEST_COVER) + 2);
+        assert!(pair.tree.nodes.level_bound() <= usize::from(MAX_REUSE_LEVEL) + 2);
         let cells: Vec<String> = (0..150).map(|n| format!(r#""a{n}": 1"#)).collect();
         pair.check(&format!("{{{}}}", cells.join(", ")));
-        for at in (0..pair.inside.len()).rev().step_by(3) {
+        for at in (0..pair.subscriptions.len()).rev().step_by(3) {
             pair.remove(at);
         }
         pair.check(&format!("{{{}}}", cells.join(", ")));
