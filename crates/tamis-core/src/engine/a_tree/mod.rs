@@ -27,8 +27,8 @@
 //! node is one more than the highest of its child nodes; every node has a use count of at least 1, the number of
 //! subscriptions with its expression and of nodes with its expression as a child expression.
 //!
-//! Cost: inserting an existing expression O(predicates); a new node adds at most 256 candidates for reorganization and
-//! 256 for self-adjustment; unlinking a child node is O(its parents). Matching O(satisfied predicates + predicates tested
+//! Cost: inserting an existing expression O(predicates); a new node examines at most 256 candidates per child
+//! expression for reorganization and 256 for self-adjustment; unlinking a child node is O(its parents). Matching O(satisfied predicates + predicates tested
 //! one by one + links from satisfied nodes).
 //!
 //! Deviations from the paper:
@@ -39,8 +39,8 @@
 //! - The use count is by child expressions, not by child nodes: a node that is only a child node is removed as soon as no
 //!   expression has it (paper, 4.2.4), and use counts do not depend on the order of insertion.
 //! - A candidate for reorganization is listed with one of its child expressions, the one with the shortest list, and
-//!   candidates for self-adjustment are the parents of the child node with fewest parents; at most 256 of each are
-//!   examined, because lists of parents may be very long.
+//!   candidates for self-adjustment are the parents of the child node with fewest parents; at most 256 of a
+//!   list are examined, because lists may be very long.
 //! - Nodes are reused only below level 64, which bounds nesting.
 //! - Access children are chosen by probability; `access="random"` is the paper's choice.
 //! - Predicates that cover more than `max_spaces` spaces are tested one by one.

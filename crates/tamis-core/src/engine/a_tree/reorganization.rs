@@ -9,8 +9,9 @@ use super::nodes::{NodeId, NodeKind};
 /// connective in growing chains of expressions.
 pub(super) const MAX_REUSE_LEVEL: u16 = 64;
 
-/// Maximum candidates for reorganization and self-adjustment. With few predicates and many expressions their lists are
-/// long, and candidates past the first ones rarely improve the cover.
+/// Maximum candidates that are examined per list, for reorganization and self-adjustment; no further list is read once
+/// as many are found. With few predicates and many expressions the lists are long, and later candidates rarely improve
+/// the cover.
 pub(super) const MAX_CANDIDATES: usize = 256;
 
 /// Bloom signature of child expressions, one of 32 bits each: a set is no subset of another if it has a bit that the
