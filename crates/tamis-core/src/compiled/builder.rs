@@ -137,7 +137,7 @@ mod tests {
     use crate::schema::Schema;
     use std::sync::Arc;
 
-    /// Builds a segment of some expressions, which test this many attributes.
+    /// Builds a segment of some expressions.
     fn build(
         texts: impl Iterator<Item = String>,
         limits: SegmentLimits,
@@ -157,6 +157,13 @@ mod tests {
         let format = SegmentLimits::default();
         let conjunctions = |n: i64| format!("a = 1 and (b < {n} or c = {n}) and s = 's{n}'");
         let patterns = |n: i64| format!("s like '%{n}%' and b in (1, 3, 5, {n}, 90, 100)");
+        // A disjunction with IS NULL is no witness, so `a` is the access predicate of all.
+        let one_list = |n: i64| format!("a = 1 and (b is null or c = {n})");
+        let shared = |n: i64| format!("a = {} and (b is null or c = {})", n % 5, n % 40);
+        let values = |n: i64| format!("a in ({}, {}, {})", 1_000 * n, 1_000 * n + 100, 1_000 * n + 200);
+        let points = |n: i64| format!("a = {n} and b = {n}");
+        let few = |n: i64| format!("a = {} and b = {}", n % 3, n % 5);
+        let items = |array_items: u32| SegmentLimits { array_items, ..format };
         let cases: [(fn(i64) -> String, SegmentLimits, &str); 12] = [
             (conjunctions, SegmentLimits { expressions: 299, ..format }, "rules"),
             (
@@ -164,11 +171,7 @@ mod tests {
                 SegmentLimits { arena_words: 1_000, ..format },
                 "words of posting lists and tables",
             ),
-            (
-                |n| format!("a = 1 and (b < {n} or c = {n})"),
-                SegmentLimits { list_entries: 299, ..format },
-                "entries of one posting list",
-            ),
+            (one_list, SegmentLimits { list_entries: 299, ..format }, "entries of one posting list"),
             (conjunctions, SegmentLimits { spaces: 300, ..format }, "distinct values of one attribute"),
             (conjunctions, SegmentLimits { string_bytes: 1_000, ..format }, "bytes of distinct strings"),
             (conjunctions, SegmentLimits { dimensions: 3, ..format }, "attributes"),
@@ -177,23 +180,11 @@ mod tests {
                 SegmentLimits { dimensions: 301, ..format },
                 "dimensions (attributes, list elements and patterns)",
             ),
-            (conjunctions, SegmentLimits { array_items: 800, ..format }, "distinct predicates"),
-            (
-                |n| format!("a = {} and b = {}", n % 3, n % 5),
-                SegmentLimits { array_items: 200, ..format },
-                "operands of conjunctions",
-            ),
-            (
-                |n| format!("a = {} and (b = {} or c = {})", n % 5, n % 20, n % 10),
-                SegmentLimits { array_items: 30, ..format },
-                "operands of subexpressions",
-            ),
-            (
-                |n| format!("a in ({})", list(n)),
-                SegmentLimits { array_items: 400, ..format },
-                "intervals of value sets",
-            ),
-            (|n| format!("a = {n} and b = {n}"), SegmentLimits { array_items: 650, ..format }, "nodes"),
+            (conjunctions, items(800), "distinct predicates"),
+            (few, items(200), "operands of conjunctions"),
+            (shared, items(60), "operands of subexpressions"),
+            (values, items(400), "intervals of value sets"),
+            (points, items(602), "nodes"),
         ];
         for (text, limits, what) in cases {
             let overflow = build((1..=300).map(text), limits).map(drop).expect_err(what);
@@ -201,11 +192,6 @@ mod tests {
             let segment = build((1..=300).map(text), format).expect("within the limits of the format");
             segment.validate().expect("sound");
         }
-    }
-
-    /// Numbers far apart.
-    fn list(n: i64) -> String {
-        (0..3).map(|k| (n * 1_000 + k * 100).to_string()).collect::<Vec<_>>().join(", ")
     }
 
     #[test]

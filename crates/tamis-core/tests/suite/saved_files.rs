@@ -12,12 +12,14 @@ fn folder() -> PathBuf {
 
 /// Every file with what is expected of it.
 fn files() -> Vec<(PathBuf, Value)> {
-    let entries = std::fs::read_dir(folder()).expect("testdata/files").map(|entry| entry.expect("an entry").path());
+    let entries =
+        std::fs::read_dir(folder()).expect("testdata/files").map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|ending| ending == "tamis")).collect();
     paths.sort();
     let expected = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path.with_extension("json")).expect("expected content beside the file");
+        let text =
+            std::fs::read_to_string(path.with_extension("json")).expect("expected content beside the file");
         serde_json::from_str(&text).expect("JSON")
     };
     paths.into_iter().map(|path| (path.clone(), expected(&path))).collect()

@@ -94,7 +94,8 @@ impl ExpressionTokens {
         let limits = SegmentLimits { array_items: limits.array_items.min(1 << 29), ..*limits };
         limits.items_of_one(nodes.len(), "operators and predicates of one rule")?;
         self.starts.push(self.tokens.len());
-        let mut number = |predicate: u32| predicates.acquire_ref(&expression.predicates()[predicate as usize]).0;
+        let mut number =
+            |predicate: u32| predicates.acquire_ref(&expression.predicates()[predicate as usize]).0;
         let leaf = |node: Node| if let Node::Leaf(predicate) = node { Some(predicate) } else { None };
         let root = nodes[root as usize];
         if let Some(predicate) = leaf(root) {

@@ -106,7 +106,9 @@ impl Index {
         // All checksums fit: the content is damage from before it was written, or a draft of the format.
         let unreadable = |fault| {
             let version = storage::VERSION;
-            format!("format version {version}, but not as tamis writes it: {fault}; build the index again from its rules")
+            format!(
+                "format version {version}, but not as tamis writes it: {fault}; build the index again from its rules"
+            )
         };
         let backend = Box::new(Segmented::open(&sections, &settings, &options).map_err(unreadable)?);
         Ok(Index { settings, registry, engine_info, backend })

@@ -84,7 +84,8 @@ impl Shared {
 
     /// As [`Shared::plan`], without segments that are being merged and for at most `max_live` live members.
     fn plan_within(&self, snapshot: &Snapshot, busy: &[Arc<Segment>], max_live: usize) -> Vec<LiveSegment> {
-        let is_free = |candidate: &&LiveSegment| !busy.iter().any(|segment| Arc::ptr_eq(segment, &candidate.segment));
+        let is_free =
+            |candidate: &&LiveSegment| !busy.iter().any(|segment| Arc::ptr_eq(segment, &candidate.segment));
         let mut candidates: Vec<&LiveSegment> = snapshot.segments.iter().filter(is_free).collect();
         candidates.sort_by_key(|candidate| candidate.live());
         let mut chosen: Vec<LiveSegment> = Vec::new();
@@ -107,7 +108,9 @@ impl Shared {
         if chosen.len() > 1 {
             return chosen;
         }
-        let is_worn = |candidate: &&&LiveSegment| candidate.tombstones.count() * 3 > candidate.segment.len() && candidate.live() <= max_live;
+        let is_worn = |candidate: &&&LiveSegment| {
+            candidate.tombstones.count() * 3 > candidate.segment.len() && candidate.live() <= max_live
+        };
         let worn = candidates.iter().find(is_worn);
         worn.map(|candidate| LiveSegment::clone(candidate)).into_iter().collect()
     }
@@ -212,7 +215,9 @@ impl Shared {
         let observed = self.sample.lock().observed();
         self.merge(|next| {
             self.freeze(next)?;
-            let is_fresh = |candidate: &LiveSegment| candidate.tombstones.count() == 0 && candidate.segment.observed == observed;
+            let is_fresh = |candidate: &LiveSegment| {
+                candidate.tombstones.count() == 0 && candidate.segment.observed == observed
+            };
             let is_compact = next.segments.iter().all(is_fresh) && !self.some_fit(&next.segments);
             Ok(if is_compact { Vec::new() } else { next.segments.clone() })
         })?;
@@ -243,7 +248,9 @@ impl Snapshot {
             };
             for local in gone {
                 let id = then.segment.ids.get(local as usize);
-                let found = merged.iter_mut().find_map(|candidate| Some((candidate.segment.ids.find(&id)?, candidate)));
+                let found = merged
+                    .iter_mut()
+                    .find_map(|candidate| Some((candidate.segment.ids.find(&id)?, candidate)));
                 if let Some((local, candidate)) = found {
                     candidate.tombstones.insert(local);
                 }

@@ -1,22 +1,20 @@
 //! Segments never exceed their limits: batches are divided, merges are not planned or divided, and answers are right.
 
 use super::super::Segmented;
-use crate::compiled::SegmentLimits;
-use crate::engine::registry::OptionValue;
+use crate::compiled::{INFO, SegmentLimits};
+use crate::engine::registry::OptionValues;
 use crate::error::{Error, Result};
 use crate::event::{Rows, Slot};
-use crate::index::backing::Backing;
+use crate::index::backend::Backend;
 use crate::index::{Id, Settings, Source};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// An index with a recent list of 8 and limited segments.
 fn index(limits: SegmentLimits) -> Segmented {
-    let options =
-        [("recent", 8), ("fanout", 2)].map(|(name, value)| (name.to_owned(), OptionValue::Int(value)));
-    let settings = Settings { engine: "compiled".into(), options: options.into(), ..Settings::default() };
-    let mut index = Segmented::new(&settings).expect("an index");
+    let mut index = Segmented::new(&Settings::default(), &OptionValues::defaults(INFO.options));
     let shared = Arc::get_mut(&mut index.0).expect("no thread runs yet");
+    (shared.options.recent, shared.options.fanout) = (8, 2);
     shared.options.compiled.limits = limits;
     index
 }
@@ -37,16 +35,16 @@ fn holds(n: i64, (attribute, value, b): (i64, i64, i64)) -> bool {
 
 /// Members of each segment.
 fn sizes(index: &Segmented) -> Vec<usize> {
-    index.0.snapshot().parts.iter().map(|part| part.segment.len()).collect()
+    index.0.snapshot().segments.iter().map(|live| live.segment.len()).collect()
 }
 
-/// Checks invariants, limits, and the answers to some events if the `live` ones of the numbers are in the index.
-fn check(index: &Segmented, numbers: Range<i64>, live: impl Fn(i64) -> bool) {
+/// Checks invariants, limits, and the answers to some events if the index holds those of the numbers that are live.
+fn check(index: &Segmented, numbers: Range<i64>, is_live: impl Fn(i64) -> bool) {
     let limits = index.0.options.compiled.limits;
     index.validate().expect("sound, and merging goes on");
-    for part in &index.0.snapshot().parts {
-        let size = part.segment.compiled.size();
-        assert!(part.segment.len() <= limits.expressions as usize);
+    for live in &index.0.snapshot().segments {
+        let size = live.segment.compiled.size();
+        assert!(live.segment.len() <= limits.expressions as usize);
         assert!(size.arena_words <= limits.arena_words as usize);
         assert!(size.attributes + size.extra_dimensions <= limits.dimensions as usize);
         assert!(size.string_bytes <= limits.string_bytes as usize);
@@ -63,7 +61,7 @@ fn check(index: &Segmented, numbers: Range<i64>, live: impl Fn(i64) -> bool) {
         rows.finish_row();
         let found = pinned.match_row(&rows, 0).expect("never stale").to_vec();
         let expected: Vec<Id> =
-            numbers.clone().filter(|n| live(*n) && holds(*n, event)).map(Id::from).collect();
+            numbers.clone().filter(|n| is_live(*n) && holds(*n, event)).map(Id::from).collect();
         assert_eq!(found, expected, "{event:?}");
     }
 }
@@ -128,7 +126,7 @@ fn merging_never_exceeds_the_limits() {
         index.compact().expect("compacted");
         check(&index, 0..200, live);
         let snapshot = index.0.snapshot();
-        assert_eq!(snapshot.parts.iter().map(|part| part.dead.count()).sum::<usize>(), 0);
+        assert_eq!(snapshot.segments.iter().map(|live| live.tombstones.count()).sum::<usize>(), 0);
         assert!(index.0.plan(&snapshot).is_empty(), "nothing would become better");
     }
 }
