@@ -40,17 +40,20 @@ pub(crate) struct SegmentLimits {
     pub array_items: u32,
 }
 
+/// The limits of the file format.
+const FORMAT: SegmentLimits = SegmentLimits {
+    expressions: ExpressionNumber::MAX + 1,
+    dimensions: DimensionId::MAX + 1,
+    arena_words: ArenaOffset::MAX,
+    list_entries: ListHeader::MAX_ENTRIES,
+    spaces: 1 << 30,
+    string_bytes: u32::MAX,
+    array_items: (1 << 31) - 1,
+};
+
 impl Default for SegmentLimits {
     fn default() -> SegmentLimits {
-        SegmentLimits {
-            expressions: ExpressionNumber::MAX + 1,
-            dimensions: DimensionId::MAX + 1,
-            arena_words: ArenaOffset::MAX,
-            list_entries: ListHeader::MAX_ENTRIES,
-            spaces: 1 << 30,
-            string_bytes: u32::MAX,
-            array_items: (1 << 31) - 1,
-        }
+        FORMAT
     }
 }
 
@@ -80,33 +83,41 @@ impl SegmentLimits {
 
     /// The attributes of the schema, each of which is a dimension of every segment.
     pub fn attributes(&self, count: usize) -> Result<u32, SegmentOverflow> {
-        let checked = SegmentLimits::checked(count, self.dimensions, "attributes");
+        let checked = SegmentLimits::checked(count, self.dimensions.min(FORMAT.dimensions), "attributes");
         checked.map_err(|overflow| SegmentOverflow { divisible: false, ..overflow })
     }
 
     /// A number of dimensions.
     pub fn dimension_count(&self, count: usize) -> Result<u32, SegmentOverflow> {
-        SegmentLimits::checked(count, self.dimensions, "dimensions (attributes, list elements and patterns)")
+        SegmentLimits::checked(
+            count,
+            self.dimensions.min(FORMAT.dimensions),
+            "dimensions (attributes, list elements and patterns)",
+        )
     }
 
     /// A number of entries of one posting list.
     pub fn list_entries(&self, count: usize) -> Result<u32, SegmentOverflow> {
-        SegmentLimits::checked(count, self.list_entries, "entries of one posting list")
+        SegmentLimits::checked(
+            count,
+            self.list_entries.min(FORMAT.list_entries),
+            "entries of one posting list",
+        )
     }
 
     /// A number of spaces of one dimension.
     pub fn spaces(&self, count: usize) -> Result<u32, SegmentOverflow> {
-        SegmentLimits::checked(count, self.spaces, "distinct values of one attribute")
+        SegmentLimits::checked(count, self.spaces.min(FORMAT.spaces), "distinct values of one attribute")
     }
 
     /// A number of bytes of strings.
     pub fn string_bytes(&self, count: usize) -> Result<u32, SegmentOverflow> {
-        SegmentLimits::checked(count, self.string_bytes, "bytes of distinct strings")
+        SegmentLimits::checked(count, self.string_bytes.min(FORMAT.string_bytes), "bytes of distinct strings")
     }
 
     /// A number of items of an array.
     pub fn items(&self, count: usize, what: &'static str) -> Result<u32, SegmentOverflow> {
-        SegmentLimits::checked(count, self.array_items, what)
+        SegmentLimits::checked(count, self.array_items.min(FORMAT.array_items), what)
     }
 
     /// A number of items that one expression alone needs.
@@ -125,7 +136,7 @@ impl ExpressionNumber {
 
     /// The expression with this number.
     pub fn new(number: usize, limits: &SegmentLimits) -> Result<ExpressionNumber, SegmentOverflow> {
-        let limit = limits.expressions.min(ExpressionNumber::MAX + 1);
+        let limit = limits.expressions.min(FORMAT.expressions);
         SegmentLimits::checked(number.saturating_add(1), limit, "rules")
             .map(|count| ExpressionNumber(count - 1))
     }
@@ -147,7 +158,6 @@ impl DimensionId {
 
     /// The dimension with this number.
     pub fn new(number: usize, limits: &SegmentLimits) -> Result<DimensionId, SegmentOverflow> {
-        let limits = SegmentLimits { dimensions: limits.dimensions.min(DimensionId::MAX + 1), ..*limits };
         limits.dimension_count(number.saturating_add(1)).map(|count| DimensionId(count - 1))
     }
 
@@ -179,7 +189,7 @@ impl ArenaOffset {
 
     /// An offset within an arena of this many words.
     pub fn new(at: usize, limits: &SegmentLimits) -> Result<ArenaOffset, SegmentOverflow> {
-        let limit = limits.arena_words.min(ArenaOffset::MAX);
+        let limit = limits.arena_words.min(FORMAT.arena_words);
         SegmentLimits::checked(at, limit, "words of posting lists and tables").map(ArenaOffset)
     }
 
@@ -239,8 +249,13 @@ mod tests {
             expressions: u32::MAX,
             dimensions: u32::MAX,
             arena_words: u32::MAX,
+            list_entries: u32::MAX,
+            spaces: u32::MAX,
+            array_items: u32::MAX,
             ..SegmentLimits::default()
         };
+        assert!(limits.list_entries(1 << 26).is_err() && limits.spaces((1 << 30) + 1).is_err());
+        assert!(limits.items(1 << 31, "items").is_err() && limits.attributes((1 << 25) + 1).is_err());
         assert!(ExpressionNumber::new(1 << 30, &limits).is_err());
         assert!(DimensionId::new(1 << 25, &limits).is_err());
         assert!(ArenaOffset::new(u32::MAX as usize, &limits).is_err());

@@ -29,11 +29,19 @@ const CROWDED: usize = 12;
 /// What a merge of some segments would need.
 #[derive(Clone, Copy, Debug, Default)]
 struct MergeEstimate {
+    /// Members of the result.
     live: usize,
+    /// Sums over the segments; the attributes are those of the schema.
     size: SegmentSize,
 }
 
 impl MergeEstimate {
+    /// Of no segments of a snapshot.
+    fn new(snapshot: &Snapshot) -> MergeEstimate {
+        let attributes = snapshot.schema.len();
+        MergeEstimate { live: 0, size: SegmentSize { attributes, ..SegmentSize::default() } }
+    }
+
     /// With one segment more.
     fn with(&self, candidate: &LiveSegment) -> MergeEstimate {
         let (size, more) = (&self.size, candidate.segment.compiled.size());
@@ -89,7 +97,7 @@ impl Shared {
         let mut candidates: Vec<&LiveSegment> = snapshot.segments.iter().filter(is_free).collect();
         candidates.sort_by_key(|candidate| candidate.live());
         let mut chosen: Vec<LiveSegment> = Vec::new();
-        let mut estimate = MergeEstimate::default();
+        let mut estimate = MergeEstimate::new(snapshot);
         for candidate in &candidates {
             if estimate.live + candidate.live() > max_live {
                 break;
@@ -100,7 +108,7 @@ impl Shared {
                     break;
                 }
                 chosen.clear();
-                estimate = MergeEstimate::default();
+                estimate = MergeEstimate::new(snapshot);
             }
             chosen.push(LiveSegment::clone(candidate));
             estimate = estimate.with(candidate);
@@ -218,18 +226,18 @@ impl Shared {
             let is_fresh = |candidate: &LiveSegment| {
                 candidate.tombstones.count() == 0 && candidate.segment.observed == observed
             };
-            let is_compact = next.segments.iter().all(is_fresh) && !self.some_fit(&next.segments);
+            let is_compact = next.segments.iter().all(is_fresh) && !self.some_fit(next);
             Ok(if is_compact { Vec::new() } else { next.segments.clone() })
         })?;
         Ok(())
     }
 
     /// Whether the two smallest segments fit into one.
-    fn some_fit(&self, candidates: &[LiveSegment]) -> bool {
-        let mut candidates: Vec<&LiveSegment> = candidates.iter().collect();
+    fn some_fit(&self, snapshot: &Snapshot) -> bool {
+        let mut candidates: Vec<&LiveSegment> = snapshot.segments.iter().collect();
         candidates.sort_by_key(|candidate| candidate.live());
         match candidates.as_slice() {
-            [first, second, ..] => self.fits(&MergeEstimate::default().with(first).with(second)),
+            [first, second, ..] => self.fits(&MergeEstimate::new(snapshot).with(first).with(second)),
             _ => false,
         }
     }
