@@ -4,34 +4,34 @@
 //! `AccessChoice::Random`, as in the paper, a pseudo-random one.
 
 use super::insertion::mix;
-use super::nodes::{NodeId, NodeKind, ParentLink};
+use super::nodes::{NodeKind, ParentLink, TreeNodeId};
 use super::{ATree, AccessChoice};
 
 impl ATree {
     /// Whether only the access child propagates its result to this node.
-    pub(super) fn is_on_demand(&self, id: NodeId) -> bool {
+    pub(super) fn is_on_demand(&self, id: TreeNodeId) -> bool {
         self.optimizations.propagation_on_demand && self.nodes.get(id).kind == NodeKind::And
     }
 
     /// The link from the child node at a position to its parent.
-    pub(super) fn parent_link(&self, parent: NodeId, position: usize) -> ParentLink {
+    pub(super) fn parent_link(&self, parent: TreeNodeId, position: usize) -> ParentLink {
         if self.is_on_demand(parent) && position > 0 { ParentLink::OnDemand } else { ParentLink::Propagated }
     }
 
     /// Sorts child nodes by probability, so that the access child is first and the others fail early.
-    pub(super) fn order_children(&self, id: NodeId, children: &mut [NodeId]) {
+    pub(super) fn order_children(&self, id: TreeNodeId, children: &mut [TreeNodeId]) {
         children.sort_unstable_by(|a, b| {
-            let probability = |child: &NodeId| self.nodes.construction(*child).probability;
+            let probability = |child: &TreeNodeId| self.nodes.construction(*child).probability;
             probability(a).total_cmp(&probability(b)).then(a.cmp(b))
         });
         if self.optimizations.access == AccessChoice::Random {
-            let at = mix(NodeId(id.0 ^ 0x5bd1_e995)) as usize % children.len();
+            let at = mix(TreeNodeId(id.0 ^ 0x5bd1_e995)) as usize % children.len();
             children.swap(0, at);
         }
     }
 
     /// The probability that an AND or OR of child expressions is satisfied, if these are independent.
-    pub(super) fn probability_of(&self, kind: NodeKind, child_exprs: &[NodeId]) -> f32 {
+    pub(super) fn probability_of(&self, kind: NodeKind, child_exprs: &[TreeNodeId]) -> f32 {
         let probabilities =
             child_exprs.iter().map(|child_expr| self.nodes.construction(*child_expr).probability);
         match kind {
@@ -42,7 +42,7 @@ impl ATree {
 
     /// Recomputes all probabilities from the observed events, and chooses all access children by them.
     pub(super) fn choose_access_children(&mut self) {
-        let mut all: Vec<(u16, NodeId)> = self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
+        let mut all: Vec<(u16, TreeNodeId)> = self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
         all.sort_unstable();
         let mut child_exprs = Vec::new();
         for (_, id) in &all {

@@ -2,7 +2,7 @@
 
 use super::ATree;
 use super::insertion::hash_of;
-use super::nodes::{Node, NodeId, NodeKind, ParentLink, table_hash};
+use super::nodes::{NodeKind, ParentLink, TreeNode, TreeNodeId, table_hash};
 use super::reorganization::MAX_REUSE_LEVEL;
 use rustc_hash::FxHashSet;
 
@@ -18,7 +18,7 @@ struct Counts {
     /// Candidates for reorganization, in all lists.
     reusable: usize,
     /// The child expressions of all ANDs (true) and ORs (false).
-    distinct: FxHashSet<(bool, Vec<NodeId>)>,
+    distinct: FxHashSet<(bool, Vec<TreeNodeId>)>,
 }
 
 impl ATree {
@@ -50,7 +50,7 @@ impl ATree {
         Ok(())
     }
 
-    fn check_predicate(&self, id: NodeId, node: &Node) -> Result<(), &'static str> {
+    fn check_predicate(&self, id: TreeNodeId, node: &TreeNode) -> Result<(), &'static str> {
         if node.level != 1 || !self.nodes.children(id).is_empty() {
             return Err("is a predicate above level 1");
         }
@@ -60,7 +60,7 @@ impl ATree {
         Ok(())
     }
 
-    fn check_inner(&self, id: NodeId, node: &Node, counts: &mut Counts) -> Result<(), &'static str> {
+    fn check_inner(&self, id: TreeNodeId, node: &TreeNode, counts: &mut Counts) -> Result<(), &'static str> {
         let (children, construction) = (self.nodes.children(id), self.nodes.construction(id));
         counts.inner += 1;
         counts.links += children.len();
@@ -116,10 +116,10 @@ impl ATree {
             }
             uses[id.index()] += own.len() as u32;
         }
-        if subscriptions.len() != self.root_of.iter().filter(|root| **root != NodeId::NONE).count() {
+        if subscriptions.len() != self.root_of.iter().filter(|root| **root != TreeNodeId::NONE).count() {
             return Err("a-tree: a subscription has no node".into());
         }
-        let use_count = |id: NodeId| self.nodes.construction(id).use_count;
+        let use_count = |id: TreeNodeId| self.nodes.construction(id).use_count;
         match self.nodes.iter().find(|(id, _)| use_count(*id) != uses[id.index()]) {
             Some((id, _)) => Err(format!("a-tree: the use count of node {} is wrong", id.0)),
             None => Ok(()),
@@ -127,7 +127,7 @@ impl ATree {
     }
 
     /// Every parent has the node as a child node, once; propagated links come first.
-    fn check_parents(&self, id: NodeId) -> Result<(), String> {
+    fn check_parents(&self, id: TreeNodeId) -> Result<(), String> {
         let node = self.nodes.get(id);
         for (at, parent) in self.nodes.parents(id).iter().enumerate() {
             let mut positions =

@@ -1,13 +1,13 @@
 //! Expression deletion (Algorithm 5).
 
 use super::ATree;
-use super::nodes::{NodeId, NodeKind, table_hash};
+use super::nodes::{NodeKind, TreeNodeId, table_hash};
 use crate::engine::SubId;
 
 impl ATree {
     /// Deletes the expression of a subscription.
     pub(super) fn delete_expression(&mut self, subscription: SubId) {
-        let root = std::mem::replace(&mut self.root_of[subscription.index()], NodeId::NONE);
+        let root = std::mem::replace(&mut self.root_of[subscription.index()], TreeNodeId::NONE);
         self.nodes.remove_subscription(root, subscription);
         let construction = self.nodes.construction_mut(root);
         construction.use_count -= 1;
@@ -17,7 +17,7 @@ impl ATree {
     }
 
     /// Removes a node with use count 0, then the child expressions that only it used.
-    pub(super) fn remove_unused(&mut self, id: NodeId) {
+    pub(super) fn remove_unused(&mut self, id: TreeNodeId) {
         let mut unused = vec![id];
         let mut child_exprs = Vec::new();
         while let Some(id) = unused.pop() {
@@ -41,14 +41,14 @@ impl ATree {
 
     /// Replaces a node by its child nodes in all parents. These have the same connective: as a child expression the
     /// node would be in use.
-    fn replace_by_children(&mut self, id: NodeId) {
+    fn replace_by_children(&mut self, id: TreeNodeId) {
         let kind = self.nodes.get(id).kind;
         let mut others = Vec::new();
         let parents = self.nodes.parents(id).to_vec();
         // All at once: unlinking them one by one would be quadratic in the number of parents.
         self.nodes.clear_parents(id);
         for parent in parents {
-            let mut children: Vec<NodeId> = self.nodes.children(parent).to_vec();
+            let mut children: Vec<TreeNodeId> = self.nodes.children(parent).to_vec();
             children.retain(|child| *child != id);
             others.clear();
             for child in &children {
@@ -67,7 +67,7 @@ impl ATree {
     }
 
     /// Removes an inner node without parents.
-    fn remove_inner(&mut self, id: NodeId) {
+    fn remove_inner(&mut self, id: TreeNodeId) {
         let hash = self.nodes.construction(id).hash;
         if self.optimizations.unique_ids
             && let Ok(found) = self.nodes.expr_to_node.find_entry(table_hash(hash), |other| *other == id)
@@ -92,7 +92,7 @@ impl ATree {
     }
 
     /// Removes an l-node without parents.
-    fn remove_predicate(&mut self, id: NodeId) {
+    fn remove_predicate(&mut self, id: TreeNodeId) {
         let number = self.nodes.predicate(id);
         self.predicate_matching.remove(id, self.predicates.get(number), &mut self.nodes);
         self.predicates.release(number);

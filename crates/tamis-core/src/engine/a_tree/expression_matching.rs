@@ -10,7 +10,7 @@
 //! node, so only ANDs are queued by level.
 
 use super::ATree;
-use super::nodes::{Node, NodeId, NodeKind};
+use super::nodes::{NodeKind, TreeNode, TreeNodeId};
 use super::predicate_matching::PredicateScratch;
 use crate::engine::SubId;
 use crate::engine::shared::list_pool::ListRef;
@@ -27,9 +27,9 @@ pub(in crate::engine) struct ATreeScratch {
     /// By satisfied node whose result is not yet propagated: the list of its parents, and how many of them get it.
     propagations: Vec<(ListRef, u32)>,
     /// The parents that a result is being propagated to.
-    parents: Vec<NodeId>,
+    parents: Vec<TreeNodeId>,
     /// By level: nodes to evaluate (the paper's queues).
-    queues: Vec<Vec<NodeId>>,
+    queues: Vec<Vec<TreeNodeId>>,
     predicates: PredicateScratch,
     /// Signature of the current event, for counting: operands with another one are of an earlier event.
     signature: u32,
@@ -55,13 +55,13 @@ impl NodeSet {
     }
 
     #[inline]
-    fn contains(&self, id: NodeId) -> bool {
+    fn contains(&self, id: TreeNodeId) -> bool {
         self.words[id.index() / 64] >> (id.0 % 64) & 1 != 0
     }
 
     /// Adds a node; returns whether it was not in the set.
     #[inline]
-    fn insert(&mut self, id: NodeId) -> bool {
+    fn insert(&mut self, id: TreeNodeId) -> bool {
         let word = &mut self.words[id.index() / 64];
         let bit = 1 << (id.0 % 64);
         if *word & bit != 0 {
@@ -121,15 +121,17 @@ impl ATree {
         scratch.begin(self);
         let ATreeScratch { satisfied, propagations, parents, queues, predicates, .. } = scratch;
         satisfied.begin(self.nodes.bound());
-        let mut satisfy =
-            |id: NodeId, node: &Node, satisfied: &mut NodeSet, propagations: &mut Vec<(ListRef, u32)>| {
-                if satisfied.insert(id) {
-                    self.nodes.append_subscriptions(node.subscriptions, matches);
-                    if node.propagated > 0 {
-                        propagations.push((node.parents, node.propagated));
-                    }
+        let mut satisfy = |id: TreeNodeId,
+                           node: &TreeNode,
+                           satisfied: &mut NodeSet,
+                           propagations: &mut Vec<(ListRef, u32)>| {
+            if satisfied.insert(id) {
+                self.nodes.append_subscriptions(node.subscriptions, matches);
+                if node.propagated > 0 {
+                    propagations.push((node.parents, node.propagated));
                 }
-            };
+            }
+        };
         self.predicate_matching.find(event, &self.predicates, &self.nodes, predicates, |id| {
             satisfy(id, self.nodes.get(id), satisfied, propagations);
         });
@@ -147,7 +149,7 @@ impl ATree {
                     parents.extend(propagated.iter().filter(|parent| !satisfied.contains(**parent)));
                 }
                 for ids in parents.chunks(READ_AHEAD) {
-                    let mut nodes = [Node::FREE; READ_AHEAD];
+                    let mut nodes = [TreeNode::FREE; READ_AHEAD];
                     nodes.iter_mut().zip(ids).for_each(|(node, id)| *node = *self.nodes.get(*id));
                     for (node, id) in nodes.iter().zip(ids) {
                         // The results of all predicates are known, so an AND of predicates is evaluated at once.
@@ -166,7 +168,7 @@ impl ATree {
 
     /// Whether all child nodes of an AND but its access child are satisfied.
     #[inline]
-    fn other_children_satisfied(&self, node: &Node, satisfied: &NodeSet) -> bool {
+    fn other_children_satisfied(&self, node: &TreeNode, satisfied: &NodeSet) -> bool {
         self.nodes.links.get(node.children)[1..].iter().all(|child| satisfied.contains(*child))
     }
 
@@ -182,7 +184,7 @@ impl ATree {
         scratch.begin_counting(self);
         let ATreeScratch { signature, queues, predicates, operands, .. } = scratch;
         let signature = *signature;
-        let mut set_result = |id: NodeId, result: bool| {
+        let mut set_result = |id: TreeNodeId, result: bool| {
             let operand = &mut operands[id.index()];
             if operand.signature != signature {
                 *operand = Operands { signature, result: Some(result), ..Operands::default() };
@@ -226,7 +228,7 @@ impl ATree {
     }
 
     /// The result of a node by the results of its child nodes (the paper's Table 2); `None` is undefined.
-    fn evaluate(&self, node: &Node, own: Operands, all: &[Operands], signature: u32) -> Option<bool> {
+    fn evaluate(&self, node: &TreeNode, own: Operands, all: &[Operands], signature: u32) -> Option<bool> {
         let children = self.nodes.links.get(node.children);
         let (mut satisfied, mut unsatisfied) = (own.satisfied as usize, own.unsatisfied as usize);
         match node.kind {

@@ -1,14 +1,14 @@
 //! Expression insertion (Algorithms 1 and 4): one node per distinct predicate, subexpression and expression.
 
 use super::ATree;
-use super::nodes::{NodeId, NodeKind, ReuseCandidate, table_hash};
+use super::nodes::{NodeKind, ReuseCandidate, TreeNodeId, table_hash};
 use super::reorganization::signature_of;
 use crate::engine::SubId;
-use crate::expr::{Node as ExprNode, Normal, Predicate, Root};
+use crate::expr::{Node, Normal, Predicate, Root};
 
 /// The position of a node in a list in ascending order.
 #[inline]
-pub(super) fn position_in(sorted: &[NodeId], id: NodeId) -> Option<usize> {
+pub(super) fn position_in(sorted: &[TreeNodeId], id: TreeNodeId) -> Option<usize> {
     match sorted.len() {
         0..=16 => sorted.iter().position(|other| *other == id),
         _ => sorted.binary_search(&id).ok(),
@@ -16,13 +16,13 @@ pub(super) fn position_in(sorted: &[NodeId], id: NodeId) -> Option<usize> {
 }
 
 /// Mixes the bits of a number.
-pub(super) fn mix(id: NodeId) -> u32 {
+pub(super) fn mix(id: TreeNodeId) -> u32 {
     let mixed = (u64::from(id.0) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 32) as u32 ^ mixed as u32
 }
 
 /// Hash of child expressions under a connective; independent of their order.
-pub(super) fn hash_of(kind: NodeKind, child_exprs: &[NodeId]) -> u32 {
+pub(super) fn hash_of(kind: NodeKind, child_exprs: &[TreeNodeId]) -> u32 {
     child_exprs
         .iter()
         .fold(kind as u32, |hash, child_expr| hash.wrapping_add(mix(*child_expr).wrapping_mul(0x85EB_CA6B)))
@@ -38,11 +38,11 @@ impl ATree {
         self.created.clear();
         for node in expression.nodes() {
             let kind = match node {
-                ExprNode::Leaf(_) => NodeKind::Predicate,
-                ExprNode::And { .. } => NodeKind::And,
-                ExprNode::Or { .. } => NodeKind::Or,
+                Node::Leaf(_) => NodeKind::Predicate,
+                Node::And { .. } => NodeKind::And,
+                Node::Or { .. } => NodeKind::Or,
             };
-            inserted.push(if let ExprNode::Leaf(at) = *node {
+            inserted.push(if let Node::Leaf(at) = *node {
                 (self.predicate_node(&expression.predicates()[at as usize]), kind)
             } else {
                 child_exprs.clear();
@@ -65,7 +65,7 @@ impl ATree {
         self.nodes.construction_mut(root).use_count += 1;
         self.nodes.add_subscription(root, subscription);
         if self.root_of.len() <= subscription.index() {
-            self.root_of.resize(subscription.index() + 1, NodeId::NONE);
+            self.root_of.resize(subscription.index() + 1, TreeNodeId::NONE);
         }
         self.root_of[subscription.index()] = root;
         // Nodes whose child expressions were flattened into another expression.
@@ -78,7 +78,7 @@ impl ATree {
     }
 
     /// The l-node of a predicate, created if there is none.
-    fn predicate_node(&mut self, predicate: &Predicate) -> NodeId {
+    fn predicate_node(&mut self, predicate: &Predicate) -> TreeNodeId {
         if self.optimizations.unique_ids
             && let Some(found) = self.predicates.find(predicate)
         {
@@ -87,7 +87,7 @@ impl ATree {
         let number = self.predicates.acquire(predicate.clone());
         let id = self.nodes.add_predicate(number);
         if self.node_of.len() <= number.index() {
-            self.node_of.resize(number.index() + 1, NodeId::NONE);
+            self.node_of.resize(number.index() + 1, TreeNodeId::NONE);
         }
         self.node_of[number.index()] = id;
         self.predicate_matching.insert(id, predicate, &mut self.nodes);
@@ -98,7 +98,7 @@ impl ATree {
     }
 
     /// The inner node of child expressions, created if there is none. Sorts and dedups them.
-    fn inner_node(&mut self, kind: NodeKind, child_exprs: &mut Vec<NodeId>) -> NodeId {
+    fn inner_node(&mut self, kind: NodeKind, child_exprs: &mut Vec<TreeNodeId>) -> TreeNodeId {
         child_exprs.sort_unstable();
         child_exprs.dedup();
         if let [only] = child_exprs[..] {
@@ -114,8 +114,8 @@ impl ATree {
     }
 
     /// The node with these child expressions: found by hash, confirmed one by one.
-    fn find_inner(&self, kind: NodeKind, child_exprs: &[NodeId], hash: u32) -> Option<NodeId> {
-        let same = |id: &NodeId| {
+    fn find_inner(&self, kind: NodeKind, child_exprs: &[TreeNodeId], hash: u32) -> Option<TreeNodeId> {
+        let same = |id: &TreeNodeId| {
             let construction = self.nodes.construction(*id);
             construction.hash == hash
                 && construction.size as usize == child_exprs.len()
@@ -126,12 +126,12 @@ impl ATree {
     }
 
     /// Whether all child expressions of an inner node are among these.
-    pub(super) fn has_only(&self, id: NodeId, child_exprs: &[NodeId]) -> bool {
+    pub(super) fn has_only(&self, id: TreeNodeId, child_exprs: &[TreeNodeId]) -> bool {
         self.nodes.all_child_exprs(id, &mut |child_expr| position_in(child_exprs, child_expr).is_some())
     }
 
     /// Creates an inner node: reorganizes its child expressions, links it, adjusts the nodes around it.
-    fn create_inner(&mut self, kind: NodeKind, child_exprs: &[NodeId], hash: u32) -> NodeId {
+    fn create_inner(&mut self, kind: NodeKind, child_exprs: &[TreeNodeId], hash: u32) -> TreeNodeId {
         let mut children = std::mem::take(&mut self.children);
         children.clear();
         if self.optimizations.reorganize {
@@ -139,8 +139,8 @@ impl ATree {
         } else {
             children.extend_from_slice(child_exprs);
         }
-        let list_len = |child_expr: &&NodeId| self.nodes.construction(**child_expr).reusable.len();
-        let anchor = child_exprs.iter().min_by_key(list_len).copied().unwrap_or(NodeId::NONE);
+        let list_len = |child_expr: &&TreeNodeId| self.nodes.construction(**child_expr).reusable.len();
+        let anchor = child_exprs.iter().min_by_key(list_len).copied().unwrap_or(TreeNodeId::NONE);
         let id = self.nodes.add_inner(kind, anchor);
         let probability = self.probability_of(kind, child_exprs);
         let construction = self.nodes.construction_mut(id);

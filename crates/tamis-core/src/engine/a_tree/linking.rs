@@ -2,12 +2,12 @@
 
 use super::ATree;
 use super::insertion::position_in;
-use super::nodes::{NodeId, ParentLink};
+use super::nodes::{ParentLink, TreeNodeId};
 use super::reorganization::MAX_REUSE_LEVEL;
 
 impl ATree {
     /// Gives a node these child nodes, in the order of [`ATree::order_children`].
-    pub(super) fn relink(&mut self, id: NodeId, children: &mut [NodeId]) {
+    pub(super) fn relink(&mut self, id: TreeNodeId, children: &mut [TreeNodeId]) {
         let old = self.nodes.children(id).to_vec();
         self.order_children(id, children);
         // Sorted copies for look-ups; a new node has no old child nodes to look up.
@@ -38,7 +38,7 @@ impl ATree {
     }
 
     /// Recomputes the level of a node and, where it changes, of its ancestors.
-    fn update_level(&mut self, id: NodeId) {
+    fn update_level(&mut self, id: TreeNodeId) {
         let mut changed = vec![id];
         while let Some(id) = changed.pop() {
             let levels = self.nodes.children(id).iter().map(|child| self.nodes.get(*child).level);

@@ -68,7 +68,7 @@ use crate::event::Event;
 use crate::expr::Normal;
 use expression_matching::ATreeScratch;
 pub(super) use info::INFO;
-use nodes::{MAX_SUBSCRIPTIONS, NodeId, NodeKind, NodeStore};
+use nodes::{MAX_SUBSCRIPTIONS, NodeKind, NodeStore, TreeNodeId};
 use predicate_matching::PredicateMatching;
 
 /// The choice of access children.
@@ -103,23 +103,23 @@ pub(super) struct ATree {
     /// The distinct predicates; without `unique_ids` several l-nodes may share one.
     predicates: Predicates,
     /// By predicate: its l-node, the latest without `unique_ids`.
-    node_of: Vec<NodeId>,
+    node_of: Vec<TreeNodeId>,
     predicate_matching: PredicateMatching,
-    /// By subscription: the node of its expression; [`NodeId::NONE`] for unused numbers.
-    root_of: Vec<NodeId>,
+    /// By subscription: the node of its expression; [`TreeNodeId::NONE`] for unused numbers.
+    root_of: Vec<TreeNodeId>,
     optimizations: Optimizations,
     /// All ones; tests clear bits to make hashes collide.
     hash_mask: u32,
     /// Buffer of an insertion, by node of the expression: its node and kind.
-    inserted: Vec<(NodeId, NodeKind)>,
+    inserted: Vec<(TreeNodeId, NodeKind)>,
     /// Buffer of an insertion: the nodes it created.
-    created: Vec<NodeId>,
+    created: Vec<TreeNodeId>,
     /// Buffer of an insertion: child expressions of one node.
-    child_exprs: Vec<NodeId>,
+    child_exprs: Vec<TreeNodeId>,
     /// Buffer of an insertion: child nodes of one node.
-    children: Vec<NodeId>,
+    children: Vec<TreeNodeId>,
     /// Buffer of a reorganization.
-    candidates: Vec<NodeId>,
+    candidates: Vec<TreeNodeId>,
 }
 
 impl ATree {
@@ -204,7 +204,7 @@ impl Engine for ATree {
         self.nodes.memory()
             + self.predicates.memory()
             + self.predicate_matching.memory()
-            + lists.iter().map(|list| list.capacity() * size_of::<NodeId>()).sum::<usize>()
+            + lists.iter().map(|list| list.capacity() * size_of::<TreeNodeId>()).sum::<usize>()
     }
 
     fn stats(&self) -> Vec<(&'static str, u64)> {
@@ -223,11 +223,12 @@ impl Engine for ATree {
     }
 
     fn graph(&self) -> Option<Graph> {
-        let mut order: Vec<(u16, NodeId)> = self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
+        let mut order: Vec<(u16, TreeNodeId)> =
+            self.nodes.iter().map(|(id, node)| (node.level, id)).collect();
         order.sort_unstable();
         let mut positions = vec![0; self.nodes.bound()];
         order.iter().enumerate().for_each(|(position, (_, id))| positions[id.index()] = position);
-        let drawn = |(level, id): (u16, NodeId)| {
+        let drawn = |(level, id): (u16, TreeNodeId)| {
             let node = self.nodes.get(id);
             let children: Vec<usize> =
                 self.nodes.children(id).iter().map(|child| positions[child.index()]).collect();

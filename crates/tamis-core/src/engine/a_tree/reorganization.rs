@@ -3,7 +3,7 @@
 
 use super::ATree;
 use super::insertion::{mix, position_in};
-use super::nodes::{NodeId, NodeKind};
+use super::nodes::{NodeKind, TreeNodeId};
 
 /// Nodes of this level and above are not child nodes of the same connective: bounds the nesting of nodes of one
 /// connective in growing chains of expressions.
@@ -16,14 +16,19 @@ pub(super) const MAX_CANDIDATES: usize = 256;
 
 /// Bloom signature of child expressions, one of 32 bits each: a set is no subset of another if it has a bit that the
 /// other lacks.
-pub(super) fn signature_of(child_exprs: &[NodeId]) -> u32 {
+pub(super) fn signature_of(child_exprs: &[TreeNodeId]) -> u32 {
     child_exprs.iter().fold(0, |bits, child_expr| bits | 1 << (mix(*child_expr) >> 27))
 }
 
 impl ATree {
     /// Appends the child nodes that represent child expressions: existing nodes, which may overlap, and the child
     /// expressions that none of them covers.
-    pub(super) fn reorganize(&mut self, kind: NodeKind, child_exprs: &[NodeId], children: &mut Vec<NodeId>) {
+    pub(super) fn reorganize(
+        &mut self,
+        kind: NodeKind,
+        child_exprs: &[TreeNodeId],
+        children: &mut Vec<TreeNodeId>,
+    ) {
         let signature = signature_of(child_exprs);
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
@@ -52,10 +57,15 @@ impl ATree {
     }
 
     /// Greedy set cover: takes the candidate with most uncovered child expressions while that are at least two.
-    fn cover(&self, child_exprs: &[NodeId], candidates: &mut Vec<NodeId>, children: &mut Vec<NodeId>) {
+    fn cover(
+        &self,
+        child_exprs: &[TreeNodeId],
+        candidates: &mut Vec<TreeNodeId>,
+        children: &mut Vec<TreeNodeId>,
+    ) {
         let mut covered = vec![false; child_exprs.len()];
         loop {
-            let mut best = (1, NodeId::NONE);
+            let mut best = (1, TreeNodeId::NONE);
             for &candidate in candidates.iter() {
                 let mut uncovered = 0;
                 // A child expression that is visited twice counts twice: the candidate ranks too high, no more.

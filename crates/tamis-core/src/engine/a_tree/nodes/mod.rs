@@ -17,11 +17,11 @@ use hashbrown::HashTable;
 
 /// The number of a node. Numbers of removed nodes are reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct NodeId(pub u32);
+pub(super) struct TreeNodeId(pub u32);
 
-impl NodeId {
+impl TreeNodeId {
     /// No node.
-    pub const NONE: NodeId = NodeId(u32::MAX);
+    pub const NONE: TreeNodeId = TreeNodeId(u32::MAX);
 
     /// Position in an array with one entry per node.
     #[inline]
@@ -46,7 +46,7 @@ pub(super) enum NodeKind {
 
 /// What matching reads of a node: 32 bytes, half a cache line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct TreeNode {
     pub kind: NodeKind,
     /// Whether a child node has the same connective, so that some child expressions are below it.
     pub has_same_kind_child: bool,
@@ -64,9 +64,9 @@ pub(super) struct Node {
     pub children: ListRef,
 }
 
-impl Node {
+impl TreeNode {
     /// An unused number.
-    pub const FREE: Node = Node {
+    pub const FREE: TreeNode = TreeNode {
         kind: NodeKind::Free,
         has_same_kind_child: false,
         level: 0,
@@ -97,7 +97,7 @@ pub(super) struct NodeConstruction {
 /// An inner node that may represent several child expressions of another.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReuseCandidate {
-    pub node: NodeId,
+    pub node: TreeNodeId,
     /// Bloom signature of its child expressions: one of 32 bits each.
     pub signature: u32,
 }
@@ -105,18 +105,18 @@ pub(super) struct ReuseCandidate {
 /// All nodes.
 #[derive(Debug, Default)]
 pub(super) struct NodeStore {
-    /// By [`NodeId`].
-    nodes: Vec<Node>,
-    /// By [`NodeId`].
+    /// By [`TreeNodeId`].
+    nodes: Vec<TreeNode>,
+    /// By [`TreeNodeId`].
     construction: Vec<NodeConstruction>,
     /// Unused numbers.
-    free: Vec<NodeId>,
+    free: Vec<TreeNodeId>,
     /// The lists of parents and of child nodes.
-    pub links: ListPool<NodeId, 2>,
+    pub links: ListPool<TreeNodeId, 2>,
     /// The lists of [`NodeConstruction::reusable`].
     pub reuse_candidates: ListPool<ReuseCandidate, 1>,
     /// Inner nodes by the hash of their child expressions (the paper's expression-to-node hash table, H_en).
-    pub expr_to_node: HashTable<NodeId>,
+    pub expr_to_node: HashTable<TreeNodeId>,
     /// Lists of subscriptions, for nodes with several.
     subscription_lists: Vec<Vec<SubId>>,
     /// Unused positions of `subscription_lists`.
@@ -129,8 +129,8 @@ pub(super) struct NodeStore {
 
 impl NodeStore {
     /// A node without links.
-    fn add(&mut self, kind: NodeKind, predicate_or_anchor: u32) -> NodeId {
-        let node = Node { kind, level: 1, predicate_or_anchor, ..Node::FREE };
+    fn add(&mut self, kind: NodeKind, predicate_or_anchor: u32) -> TreeNodeId {
+        let node = TreeNode { kind, level: 1, predicate_or_anchor, ..TreeNode::FREE };
         let construction =
             NodeConstruction { hash: 0, size: 0, use_count: 0, probability: 1.0, reusable: ListRef::EMPTY };
         self.count_level(1);
@@ -143,29 +143,29 @@ impl NodeStore {
             None => {
                 self.nodes.push(node);
                 self.construction.push(construction);
-                NodeId(self.nodes.len() as u32 - 1)
+                TreeNodeId(self.nodes.len() as u32 - 1)
             }
         }
     }
 
     /// An l-node.
-    pub fn add_predicate(&mut self, predicate: PredId) -> NodeId {
+    pub fn add_predicate(&mut self, predicate: PredId) -> TreeNodeId {
         self.add(NodeKind::Predicate, predicate.0)
     }
 
     /// An inner node without child nodes.
-    pub fn add_inner(&mut self, kind: NodeKind, anchor: NodeId) -> NodeId {
+    pub fn add_inner(&mut self, kind: NodeKind, anchor: TreeNodeId) -> TreeNodeId {
         self.add(kind, anchor.0)
     }
 
     /// Frees the number of a node without links.
-    pub fn remove(&mut self, id: NodeId) {
+    pub fn remove(&mut self, id: TreeNodeId) {
         let (node, construction) = (self.nodes[id.index()], self.construction[id.index()]);
         self.links.release(node.parents);
         self.links.release(node.children);
         self.reuse_candidates.release(construction.reusable);
         self.discount_level(node.level);
-        self.nodes[id.index()] = Node::FREE;
+        self.nodes[id.index()] = TreeNode::FREE;
         self.construction[id.index()].reusable = ListRef::EMPTY;
         self.free.push(id);
     }
@@ -185,7 +185,7 @@ impl NodeStore {
         }
     }
 
-    pub fn set_level(&mut self, id: NodeId, level: u16) {
+    pub fn set_level(&mut self, id: TreeNodeId, level: u16) {
         let old = std::mem::replace(&mut self.nodes[id.index()].level, level);
         self.count_level(level);
         self.discount_level(old);
@@ -198,31 +198,31 @@ impl NodeStore {
     }
 
     #[inline]
-    pub fn get(&self, id: NodeId) -> &Node {
+    pub fn get(&self, id: TreeNodeId) -> &TreeNode {
         &self.nodes[id.index()]
     }
 
-    pub fn construction(&self, id: NodeId) -> &NodeConstruction {
+    pub fn construction(&self, id: TreeNodeId) -> &NodeConstruction {
         &self.construction[id.index()]
     }
 
-    pub fn construction_mut(&mut self, id: NodeId) -> &mut NodeConstruction {
+    pub fn construction_mut(&mut self, id: TreeNodeId) -> &mut NodeConstruction {
         &mut self.construction[id.index()]
     }
 
     /// The number of an l-node's predicate.
-    pub fn predicate(&self, id: NodeId) -> PredId {
+    pub fn predicate(&self, id: TreeNodeId) -> PredId {
         PredId(self.nodes[id.index()].predicate_or_anchor)
     }
 
     /// The anchor of an inner node.
-    pub fn anchor(&self, id: NodeId) -> NodeId {
-        NodeId(self.nodes[id.index()].predicate_or_anchor)
+    pub fn anchor(&self, id: TreeNodeId) -> TreeNodeId {
+        TreeNodeId(self.nodes[id.index()].predicate_or_anchor)
     }
 
     /// All nodes, in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (NodeId, &Node)> {
-        (0..).map(NodeId).zip(&self.nodes).filter(|(_, node)| node.kind != NodeKind::Free)
+    pub fn iter(&self) -> impl Iterator<Item = (TreeNodeId, &TreeNode)> {
+        (0..).map(TreeNodeId).zip(&self.nodes).filter(|(_, node)| node.kind != NodeKind::Free)
     }
 
     /// One more than the highest number: the length of an array with one entry per node.
@@ -237,9 +237,9 @@ impl NodeStore {
     }
 
     /// Enters an inner node into the expression-to-node hash table.
-    pub fn enter_expr(&mut self, id: NodeId) {
+    pub fn enter_expr(&mut self, id: TreeNodeId) {
         let construction = &self.construction;
-        let hash = |id: &NodeId| table_hash(construction[id.index()].hash);
+        let hash = |id: &TreeNodeId| table_hash(construction[id.index()].hash);
         self.expr_to_node.insert_unique(hash(&id), id, hash);
     }
 
@@ -256,11 +256,11 @@ impl NodeStore {
     pub fn memory(&self) -> usize {
         let lists: usize =
             self.subscription_lists.iter().map(|list| list.capacity() * size_of::<SubId>()).sum();
-        self.nodes.capacity() * (size_of::<Node>() + size_of::<NodeConstruction>())
+        self.nodes.capacity() * (size_of::<TreeNode>() + size_of::<NodeConstruction>())
             + (self.free.capacity() + self.free_lists.capacity()) * size_of::<u32>()
             + self.links.memory()
             + self.reuse_candidates.memory()
-            + self.expr_to_node.capacity() * (size_of::<NodeId>() + 1)
+            + self.expr_to_node.capacity() * (size_of::<TreeNodeId>() + 1)
             + self.subscription_lists.capacity() * size_of::<Vec<SubId>>()
             + lists
     }

@@ -1,6 +1,6 @@
 //! The subscriptions whose expression a node is.
 
-use super::{NodeId, NodeStore};
+use super::{NodeStore, TreeNodeId};
 use crate::engine::SubId;
 
 /// The subscriptions of a node in 4 bytes: none, the number of one, or the position of a list.
@@ -23,7 +23,7 @@ impl NodeSubscriptions {
 
 impl NodeStore {
     /// Adds a subscription to a node.
-    pub fn add_subscription(&mut self, id: NodeId, subscription: SubId) {
+    pub fn add_subscription(&mut self, id: TreeNodeId, subscription: SubId) {
         let node = &mut self.nodes[id.index()];
         match node.subscriptions {
             NodeSubscriptions::NONE => node.subscriptions = NodeSubscriptions(subscription.0),
@@ -48,7 +48,7 @@ impl NodeStore {
     }
 
     /// Removes a subscription from its node.
-    pub fn remove_subscription(&mut self, id: NodeId, subscription: SubId) {
+    pub fn remove_subscription(&mut self, id: TreeNodeId, subscription: SubId) {
         let node = &mut self.nodes[id.index()];
         let NodeSubscriptions(list) = node.subscriptions;
         if list & NodeSubscriptions::LIST == 0 {

@@ -1,6 +1,6 @@
 //! The invariants of predicate matching.
 
-use super::{AttributePredicates, FoundBy, LeafId, NodeId, NodeStore, PredicateMatching};
+use super::{AttributePredicates, FoundBy, LeafId, NodeStore, PredicateMatching, TreeNodeId};
 use crate::engine::a_tree::nodes::NodeKind;
 use crate::engine::shared::predicates::Predicates;
 use crate::expr::Predicate;
@@ -63,14 +63,14 @@ impl PredicateMatching {
     /// to the expected lists of the leaves it covers.
     fn is_listed(
         &self,
-        id: NodeId,
+        id: TreeNodeId,
         predicate: &Predicate,
         nodes: &NodeStore,
         sizes: &mut ListSizes,
-        expected: &mut [Vec<NodeId>],
+        expected: &mut [Vec<TreeNodeId>],
     ) -> bool {
         let Some(Some(attribute)) = self.attributes.get(predicate.attribute.index()) else { return false };
-        let in_list = |list: &[NodeId]| list.contains(&id);
+        let in_list = |list: &[TreeNodeId]| list.contains(&id);
         let accepts_missing = predicate.accepts_missing();
         sizes.if_missing += usize::from(accepts_missing);
         if accepts_missing != in_list(&attribute.if_missing) || self.lists_all != in_list(&attribute.all) {
@@ -107,7 +107,7 @@ impl PredicateMatching {
     }
 
     /// Checks the list of a leaf; `expected` is in ascending order.
-    fn check_leaf(&self, leaf: LeafId, expected: &[NodeId]) -> Result<(), String> {
+    fn check_leaf(&self, leaf: LeafId, expected: &[TreeNodeId]) -> Result<(), String> {
         let list = self.lists.get(leaf.index()).copied().unwrap_or_default();
         let mut found = self.listed.get(list).to_vec();
         found.sort_unstable();

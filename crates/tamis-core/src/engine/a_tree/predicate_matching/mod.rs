@@ -21,7 +21,7 @@ mod check;
 mod placement;
 mod probability;
 
-use super::nodes::{NodeId, NodeStore};
+use super::nodes::{NodeStore, TreeNodeId};
 use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
 use crate::engine::shared::patterns::{PatternScratch, Patterns};
 use crate::engine::shared::predicates::Predicates;
@@ -38,17 +38,17 @@ struct AttributePredicates {
     /// Values to leaves; the lists of the leaves are in [`PredicateMatching::lists`].
     dimension: Dimension,
     /// Hold for every present value.
-    if_present: Vec<NodeId>,
+    if_present: Vec<TreeNodeId>,
     /// Tested one by one for every present value.
-    tested: Vec<NodeId>,
+    tested: Vec<TreeNodeId>,
     /// Hold if the value is missing.
-    if_missing: Vec<NodeId>,
+    if_missing: Vec<TreeNodeId>,
     /// String patterns, numbered by node.
     patterns: Patterns,
     /// Negated string patterns: they hold for strings that do not match.
-    negated_patterns: Vec<NodeId>,
+    negated_patterns: Vec<TreeNodeId>,
     /// Every predicate on the attribute; empty unless [`PredicateMatching::lists_all`].
-    all: Vec<NodeId>,
+    all: Vec<TreeNodeId>,
 }
 
 /// See the module's head.
@@ -61,11 +61,11 @@ pub(super) struct PredicateMatching {
     /// By leaf: the list of the predicates that cover it.
     lists: Vec<ListRef>,
     /// The items of `lists`.
-    listed: ListPool<NodeId, 4>,
+    listed: ListPool<TreeNodeId, 4>,
     /// Attributes with a predicate that holds if the value is missing.
     may_be_missing: Vec<AttrId>,
     /// Predicates that splits have spread over `2 * max_spaces` leaves; the caller unlists them.
-    pub too_wide: Vec<NodeId>,
+    pub too_wide: Vec<TreeNodeId>,
     /// Buffer of [`Dimension::place`].
     splits: Vec<LeafSplit>,
     /// Buffer of [`Dimension::unplace`].
@@ -111,7 +111,7 @@ impl FoundBy<'_> {
 pub(super) struct PredicateScratch {
     patterns: PatternScratch,
     /// The negated patterns that match the string.
-    matched: Vec<NodeId>,
+    matched: Vec<TreeNodeId>,
 }
 
 impl PredicateMatching {
@@ -140,7 +140,7 @@ impl PredicateMatching {
         predicates: &Predicates,
         nodes: &NodeStore,
         scratch: &mut PredicateScratch,
-        mut visit: impl FnMut(NodeId),
+        mut visit: impl FnMut(TreeNodeId),
     ) {
         for cell in event.cells() {
             let Some(Some(attribute)) = self.attributes.get(cell.attribute.index()) else { continue };
@@ -180,7 +180,7 @@ impl PredicateMatching {
     }
 
     /// All l-nodes on an attribute, if they are listed.
-    pub fn on_attribute(&self, attribute: AttrId) -> &[NodeId] {
+    pub fn on_attribute(&self, attribute: AttrId) -> &[TreeNodeId] {
         self.attributes.get(attribute.index()).and_then(Option::as_ref).map_or(&[], |found| &found.all)
     }
 
@@ -212,7 +212,7 @@ impl AttributePredicates {
         let lists = [&self.if_present, &self.tested, &self.if_missing, &self.negated_patterns, &self.all];
         self.dimension.memory()
             + self.patterns.memory()
-            + lists.iter().map(|list| list.capacity() * size_of::<NodeId>()).sum::<usize>()
+            + lists.iter().map(|list| list.capacity() * size_of::<TreeNodeId>()).sum::<usize>()
     }
 }
 
@@ -223,12 +223,12 @@ fn find_patterns(
     predicates: &Predicates,
     nodes: &NodeStore,
     scratch: &mut PredicateScratch,
-    visit: &mut impl FnMut(NodeId),
+    visit: &mut impl FnMut(TreeNodeId),
 ) {
     let PredicateScratch { patterns, matched } = scratch;
     matched.clear();
     attribute.patterns.find(text, patterns, &mut |number| {
-        let id = NodeId(number);
+        let id = TreeNodeId(number);
         match predicates.get(nodes.predicate(id)).test {
             Test::Pattern { negated: true, .. } => matched.push(id),
             _ => visit(id),

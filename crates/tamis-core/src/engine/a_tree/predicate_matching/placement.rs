@@ -1,12 +1,12 @@
 //! Adding and removing predicates.
 
-use super::{AttributePredicates, FoundBy, ListRef, NodeId, NodeStore, PredicateMatching};
+use super::{AttributePredicates, FoundBy, ListRef, NodeStore, PredicateMatching, TreeNodeId};
 use crate::engine::shared::patterns::Patterns;
 use crate::expr::Predicate;
 use crate::schema::AttrId;
 use crate::space::{Dimension, Region};
 
-fn remove_from(list: &mut Vec<NodeId>, id: NodeId) {
+fn remove_from(list: &mut Vec<TreeNodeId>, id: TreeNodeId) {
     if let Some(at) = list.iter().position(|other| *other == id) {
         list.swap_remove(at);
     }
@@ -14,7 +14,7 @@ fn remove_from(list: &mut Vec<NodeId>, id: NodeId) {
 
 impl PredicateMatching {
     /// Adds the predicate of an l-node.
-    pub fn insert(&mut self, id: NodeId, predicate: &Predicate, nodes: &mut NodeStore) {
+    pub fn insert(&mut self, id: TreeNodeId, predicate: &Predicate, nodes: &mut NodeStore) {
         let at = predicate.attribute.index();
         if self.attributes.len() <= at {
             self.attributes.resize_with(at + 1, || None);
@@ -62,7 +62,7 @@ impl PredicateMatching {
     }
 
     /// Lists a predicate in the leaves it covers.
-    fn list(&mut self, id: NodeId, attribute: AttrId, region: &Region, nodes: &mut NodeStore) {
+    fn list(&mut self, id: TreeNodeId, attribute: AttrId, region: &Region, nodes: &mut NodeStore) {
         let PredicateMatching { leaves, lists, listed, splits, .. } = self;
         let Some(Some(attribute)) = self.attributes.get_mut(attribute.index()) else { return };
         splits.clear();
@@ -87,7 +87,7 @@ impl PredicateMatching {
     }
 
     /// Removes a predicate from the lists of the leaves it covers.
-    fn unlist(&mut self, id: NodeId, attribute: AttrId, region: &Region, nodes: &mut NodeStore) {
+    fn unlist(&mut self, id: TreeNodeId, attribute: AttrId, region: &Region, nodes: &mut NodeStore) {
         let PredicateMatching { leaves, lists, listed, merges, .. } = self;
         let Some(Some(attribute)) = self.attributes.get_mut(attribute.index()) else { return };
         attribute.dimension.cover(region, leaves, |leaf| {
@@ -107,7 +107,7 @@ impl PredicateMatching {
     }
 
     /// Removes the predicate of an l-node.
-    pub fn remove(&mut self, id: NodeId, predicate: &Predicate, nodes: &mut NodeStore) {
+    pub fn remove(&mut self, id: TreeNodeId, predicate: &Predicate, nodes: &mut NodeStore) {
         let Some(Some(attribute)) = self.attributes.get_mut(predicate.attribute.index()) else { return };
         if self.lists_all {
             remove_from(&mut attribute.all, id);
@@ -135,7 +135,7 @@ impl PredicateMatching {
     }
 
     /// Unlists a predicate that is listed in `2 * max_spaces` leaves or more; it is tested from then on.
-    pub fn unlist_if_too_wide(&mut self, id: NodeId, predicate: &Predicate, nodes: &mut NodeStore) {
+    pub fn unlist_if_too_wide(&mut self, id: TreeNodeId, predicate: &Predicate, nodes: &mut NodeStore) {
         if let FoundBy::Region(region) = FoundBy::of(predicate)
             && nodes.construction(id).size as usize >= 2 * self.max_spaces
         {

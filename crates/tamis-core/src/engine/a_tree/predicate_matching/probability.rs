@@ -1,13 +1,13 @@
 //! How likely a predicate is satisfied: from the observed events, or from its operator and the spaces it covers.
 
-use super::{FoundBy, NodeId, NodeStore, PredicateMatching};
+use super::{FoundBy, NodeStore, PredicateMatching, TreeNodeId};
 use crate::engine::shared::selectivity::Shape;
 use crate::event::Event;
 use crate::expr::Predicate;
 
 impl PredicateMatching {
     /// Estimated probability that an event satisfies the predicate of an l-node.
-    pub fn probability(&self, id: NodeId, predicate: &Predicate, nodes: &NodeStore) -> f32 {
+    pub fn probability(&self, id: TreeNodeId, predicate: &Predicate, nodes: &NodeStore) -> f32 {
         let Some(Some(attribute)) = self.attributes.get(predicate.attribute.index()) else { return 1.0 };
         let accepts_missing = predicate.accepts_missing();
         let prior = Shape::of(predicate).likelihood();
