@@ -1,4 +1,4 @@
-"""What an expression is made of: predicates."""
+"""The predicates of an expression."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _FIRST_MOMENT = datetime.datetime(1970, 1, 1)
 class Predicate:
     """A predicate of an expression, as it is written there.
 
-    A NOT inside the predicate belongs to the operator, as in ``NOT IN``; NOTs around it do not, and `negated`
-    tells of them.
+    A NOT inside the predicate belongs to the operator, as in ``NOT IN``; NOTs around it are counted in
+    `negated`.
 
     Attributes:
         text: Its canonical text, the weight aside.
-        attribute: What it asks about.
-        quantifier: ``"any"`` or ``"all"`` if it asks about elements of a list.
+        attribute: The attribute that it tests.
+        quantifier: ``"any"`` or ``"all"`` if it tests the elements of a list.
         operator: ``"="``, ``"NOT IN"``, ``"startswith"`` and so on; ``"TRUE"`` for an attribute by itself.
-        values: What it compares with, from left to right: two for BETWEEN, none for IS NULL. Patterns and
-            networks are texts, times have no time zone and are in UTC. A time that Python cannot hold,
+        values: The values it compares with, from left to right: two for BETWEEN, none for IS NULL. Patterns
+            and networks are texts, times have no time zone and are in UTC. A time that Python cannot hold,
             before year 1, is the text of the literal.
-        kind: The kind of values it can hold for; ``"mixed"`` if it compares with several kinds,
+        kind: The kind of values for which it can be TRUE; ``"mixed"`` if it compares with several kinds,
             ``"presence"`` for IS NULL and IS NOT NULL.
-        negated: Whether an odd number of NOTs stands around it.
-        weight: What it counts in scores.
+        negated: Whether it is under an odd number of NOTs.
+        weight: Its weight in scores.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Predicate:
 
     @classmethod
     def from_native(cls, parts: Any) -> Predicate:
-        """Make it of what the core tells."""
+        """Build a predicate from the tuple of the core."""
         text, attribute, quantifier, operator, literals, kind, negated, weight = parts
         values = tuple(_value(*literal) for literal in literals)
         return cls(text, attribute, quantifier, operator, values, kind, negated, weight)

@@ -37,8 +37,8 @@ class EngineInfo:
         options: The names of its options.
         family: ``"product"``: made for users; ``"paper"``: the system of a paper; ``"baseline"``: what papers
             compare with.
-        exact: Whether it returns the matching rules only. An engine that is not exact may return others as well;
-            none ever misses one.
+        exact: Whether it returns the matching rules only. An engine that is not exact may return others as
+            well; none ever misses one.
         ranks: Whether it finds the best k matches by itself, without scoring all.
         option_infos: Its options with type, default and accepted values.
     """

@@ -71,8 +71,8 @@ class Explaining(Rules):
         >>> from tamis import Index
         >>> index = Index()
         >>> print(index.explain_plan("country = 'US' and age between 18 and 35"))
-        not in the index; by itself it would be found so
-          scan: compared with all that wait for the same attribute; about 50.00% of events
+        not in the index; the plan is that of a segment of its own
+          scan: in a list for one attribute, compared with every event that has it; about 50.00% of events
             met:  country = 'US'
             then: age BETWEEN 18 AND 35
         """

@@ -1,4 +1,4 @@
-"""How an index finds an expression."""
+"""How an index finds a rule."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ Standing: TypeAlias = Literal["compiled", "recent", "alone", "always", "never"]
 Place: TypeAlias = Literal["everywhere", "scan", "pair", "node", "group"]
 
 _STANDING = {
-    "compiled": "in a segment of {members:,}",
-    "recent": "recent: evaluated one by one until it is frozen; by itself it would be found so",
-    "alone": "not in the index; by itself it would be found so",
-    "always": "always true: every event matches",
-    "never": "never true: no event matches",
+    "compiled": "in a segment of {members:,} rules",
+    "recent": "recent: evaluated for every event; the plan is that of a segment of its own",
+    "alone": "not in the index; the plan is that of a segment of its own",
+    "always": "always TRUE: every event matches",
+    "never": "never TRUE: no event matches",
 }
 _PLACE = {
-    "everywhere": "asked about every event",
-    "scan": "compared with all that wait for the same attribute",
-    "pair": "compared with all that wait for the same two attributes",
-    "node": "listed with its values",
-    "group": "listed with its values, with those that go on with the same attribute",
+    "everywhere": "tested for every event",
+    "scan": "in a list for one attribute, compared with every event that has it",
+    "pair": "in a list for two attributes, compared with every event that has both",
+    "node": "in a posting list for its values",
+    "group": "in a posting list for its values, grouped by a second attribute",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to find an expression: a conjunction, one of which holds whenever the expression does.
+    """A conjunction through which a rule is found; the rule is TRUE if and only if one of them is.
 
     Attributes:
-        place: The kind of place where it waits for events.
-        places: At how many of them.
-        met: The predicates that an event meets by coming there.
-        tests: What is tested then, in order.
-        share: The estimated share of events that come there.
+        place: The kind of list it is stored in.
+        places: The number of such lists.
+        met: The predicates that an event satisfies if it reaches the list.
+        tests: The residual tests, in order.
+        share: The estimated share of events that reach the list.
     """
 
     place: Place
@@ -45,12 +45,12 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How an index finds an expression; see `Index.explain_plan`.
+    """How an index finds a rule; see `Index.explain_plan`.
 
     Attributes:
-        standing: Where the expression stands.
-        members: How many share its segment; None if it is in none.
-        alternatives: The ways to find it.
+        standing: Where the rule is stored.
+        members: The number of rules in its segment; None if it is in none.
+        alternatives: The conjunctions through which it is found.
     """
 
     standing: Standing
@@ -68,7 +68,7 @@ class Plan:
         return cls(standing, members, tuple(built))
 
     def __str__(self) -> str:
-        """Print the plan, the most likely visited place first."""
+        """Print the plan, the list that most events reach first."""
         lines = [_STANDING[self.standing].format(members=self.members)]
         for one in sorted(self.alternatives, key=lambda alternative: -alternative.share):
             times = f", {one.places} times" if one.places > 1 else ""
