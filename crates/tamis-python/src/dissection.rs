@@ -1,4 +1,4 @@
-//! What many expressions are made of, as columns.
+//! The predicates of many expressions, as Arrow columns.
 
 use crate::arrow::{batches, stream_capsule, unreadable};
 use crate::errors::exception;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tamis_core::expr::{Condition, Expr, Limits, Quantifier, parse};
 use tamis_core::{Error, Result};
 
-/// A batch that leaves as an Arrow stream.
+/// A record batch that Python reads as an Arrow stream.
 #[pyclass(frozen, module = "tamis._native")]
 pub struct NativeBatch {
     batch: RecordBatch,
@@ -34,7 +34,7 @@ impl NativeBatch {
     }
 }
 
-/// Takes the texts of the first column of Arrow data apart: a batch of the expressions, and one of their predicates.
+/// Parses the texts in the first column of Arrow data; returns a batch of the expressions and one of their predicates.
 #[pyfunction]
 pub fn dissect(
     py: Python<'_>,
@@ -73,7 +73,7 @@ fn read(texts: &ArrayRef, row: usize, limits: &Limits) -> Result<Expr> {
     Ok(parse(text, limits)?)
 }
 
-/// A row for each expression.
+/// Builders of the columns with one row per expression.
 #[derive(Default)]
 struct Expressions {
     error: LargeStringBuilder,
@@ -107,7 +107,7 @@ impl Expressions {
     }
 }
 
-/// A row for each predicate.
+/// Builders of the columns with one row per predicate.
 #[derive(Default)]
 struct Predicates {
     rows: i64,

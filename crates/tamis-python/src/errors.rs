@@ -64,7 +64,7 @@ pub fn invalid_id(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "InvalidId", message, &PyDict::new(py)).unwrap_or_else(|failure| failure)
 }
 
-/// An exception with the number of the row it is about.
+/// The exception with a row number added.
 pub fn with_row(py: Python<'_>, error: PyErr, row: usize) -> PyErr {
     let value = error.value(py);
     let message = format!("row {row}: {value}");
@@ -73,7 +73,7 @@ pub fn with_row(py: Python<'_>, error: PyErr, row: usize) -> PyErr {
     named.err().unwrap_or(error)
 }
 
-/// The text of a Python string; a lone surrogate is refused at its place.
+/// The text of a Python string; the error for a lone surrogate names its position.
 pub fn expression_text<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
     let py = text.py();
     text.to_str().map_err(|error| {

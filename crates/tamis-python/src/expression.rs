@@ -1,4 +1,4 @@
-//! Expressions: parsed, joined, explained.
+//! Expressions: parsing, joining, evaluating, explaining.
 
 use crate::dissection::quantifier_name;
 use crate::errors::{exception, expression_text};
@@ -16,7 +16,7 @@ pub struct NativeExpression {
     pub expr: Arc<Expr>,
 }
 
-/// `(max_length, max_depth, max_regex_size, max_dnf)`, as the Python side passes limits.
+/// `(max_length, max_depth, max_regex_size, max_dnf)`, as Python passes limits.
 pub type LimitsTuple = (usize, usize, usize, usize);
 
 pub fn limits(tuple: LimitsTuple) -> Limits {

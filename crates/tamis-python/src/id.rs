@@ -1,11 +1,11 @@
-//! Ids across the border.
+//! Ids from and to Python.
 
 use crate::errors::invalid_id;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString};
 use tamis_core::index::{Id, IdColumn};
 
-/// A Python id; only `str` and integers of 64 bits are ids.
+/// The id in a Python object: a `str` or an integer of 64 bits.
 pub fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
     let py = id.py();
     if let Ok(text) = id.cast::<PyString>() {

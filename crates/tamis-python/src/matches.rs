@@ -1,4 +1,4 @@
-//! The matches of many events: two arrays, and lists made on access.
+//! The matches of many events as two Arrow arrays; lists are made on access.
 #![allow(unsafe_code)]
 
 use crate::arrow::{array_capsules, stream_capsule, unreadable};
@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tamis_core::index::{Id, IdColumn, Matches};
 
-/// Bytes of a number: all are 64 bits wide.
+/// Bytes per number: all are 64 bits wide.
 const WIDTH: usize = 8;
 
 /// An Arrow array that other libraries read without a copy: through the Arrow PyCapsule protocol and, for
@@ -26,8 +26,9 @@ const WIDTH: usize = 8;
 #[pyclass(frozen, module = "tamis._native")]
 pub struct NativeArray {
     array: ArrayRef,
-    /// What the buffer protocol points to.
+    /// Number of elements; the buffer protocol points to it.
     shape: [ffi::Py_ssize_t; 1],
+    /// Bytes between elements; the buffer protocol points to it.
     strides: [ffi::Py_ssize_t; 1],
 }
 
@@ -37,7 +38,7 @@ impl NativeArray {
         NativeArray { array, shape, strides: [WIDTH as ffi::Py_ssize_t] }
     }
 
-    /// Where the numbers are, and what the buffer protocol calls their type; `None` if they are none.
+    /// Address and format character of the numbers; `None` for strings.
     fn numbers(&self) -> Option<(*const c_void, &'static CStr)> {
         if let Some(ints) = self.array.as_primitive_opt::<Int64Type>() {
             return Some((ints.values().as_ptr().cast(), c"q"));
@@ -59,7 +60,7 @@ impl NativeArray {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        // The protocol lets a producer answer with its own type when another one is asked for.
+        // The protocol allows a producer to ignore the requested type.
         let _ = requested_schema;
         array_capsules(py, &self.array)
     }
@@ -102,12 +103,14 @@ impl NativeArray {
     }
 }
 
-/// What `match_many` and its kin return.
+/// The result of `match_many`, `match_json_many` and `match_arrow`.
 #[pyclass(frozen, module = "tamis._native")]
 pub struct NativeMatches {
+    /// int64; event `i` matched `ids[offsets[i]..offsets[i + 1]]`.
     offsets: ArrayRef,
+    /// int64 or large_string; the ids of all events, concatenated.
     ids: ArrayRef,
-    /// The ids themselves where integers and strings are mixed: `ids` then holds their texts.
+    /// The ids if integers and strings are mixed: `ids` then holds their texts. `None` otherwise.
     mixed: Option<Vec<Id>>,
 }
 
@@ -140,7 +143,7 @@ impl NativeMatches {
         self.offsets.len() - 1
     }
 
-    /// Where the matches of one event are; negative numbers count from the end.
+    /// The range of one event's matches; negative numbers count from the end.
     pub fn range(&self, row: isize) -> PyResult<Range<usize>> {
         let len = self.len() as isize;
         let row = if row < 0 { row + len } else { row };
@@ -150,7 +153,7 @@ impl NativeMatches {
         Ok(self.offsets()[row as usize] as usize..self.offsets()[row as usize + 1] as usize)
     }
 
-    /// A row for each match: the columns `event` and `id`, and perhaps another.
+    /// One row per match: the columns `event` and `id`, and optionally another.
     pub fn batch(&self, another: Option<(&str, &ArrayRef)>) -> PyResult<RecordBatch> {
         let mut events = Vec::with_capacity(self.ids.len());
         for (event, ends) in self.offsets().windows(2).enumerate() {

@@ -1,4 +1,4 @@
-//! The best matches of many events: those of `matches`, and an array of scores beside them.
+//! The best matches of many events: matches and an array of scores.
 
 use crate::arrow::stream_capsule;
 use crate::matches::{NativeArray, NativeMatches};
@@ -10,10 +10,12 @@ use pyo3::types::{PyCapsule, PyList};
 use std::sync::Arc;
 use tamis_core::index::RankedMatches;
 
-/// What `top_k_many` and its kin return.
+/// The result of `top_k_many`, `top_k_json_many` and `top_k_arrow`.
 #[pyclass(frozen, module = "tamis._native")]
 pub struct NativeRankedMatches {
+    /// Each event's ids, highest score first.
     matches: NativeMatches,
+    /// float64; the score of each id.
     scores: ArrayRef,
 }
 
