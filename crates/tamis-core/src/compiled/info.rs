@@ -12,17 +12,18 @@ pub(crate) const INFO: EngineInfo = EngineInfo {
     options: &[
         OptionInfo {
             name: "path",
-            description: "match one event at a time, or batches; `auto` measures both",
+            description: "match per event or batched, or measure which is faster; \"together\" has no effect where a test \
+                          needs each event by itself",
             kind: OptionKind::Choice { default: "auto", words: &["auto", "one_by_one", "together"] },
         },
         OptionInfo {
             name: "recent",
-            description: "additions in the delta before they are frozen into a segment",
+            description: "maximum length of the recent list",
             kind: OptionKind::WholeNumber { default: 64, range: 1..=65_536 },
         },
         OptionInfo {
             name: "fanout",
-            description: "size ratio of one class of segments to the next smaller one",
+            description: "ratio of neighbouring size classes",
             kind: OptionKind::WholeNumber { default: 8, range: 2..=1_024 },
         },
     ],

@@ -1,4 +1,4 @@
-//! What an engine has built, for people to look at.
+//! An engine's structure as a graph, for drawings.
 
 use super::SubId;
 use crate::expr::Predicate;
@@ -6,28 +6,29 @@ use crate::expr::Predicate;
 /// An engine's structure as a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// Children come before parents.
+    /// Children before parents.
     pub nodes: Vec<GraphNode>,
 }
 
-/// A predicate or a connective, with the expressions it stands for.
+/// A predicate or a connective.
 #[derive(Clone, Debug)]
 pub struct GraphNode {
-    /// What it is.
-    pub part: Part,
-    /// 1 for predicates, more for what is built on them; drawn side by side.
+    /// Predicate or connective.
+    pub kind: GraphNodeKind,
+    /// 1 for predicates, more for connectives; nodes of one level are drawn side by side.
     pub level: u32,
-    /// What it joins, as places in [`Graph::nodes`].
+    /// Its operands, as positions in [`Graph::nodes`].
     pub children: Vec<usize>,
-    /// The child that alone leads here while matching, as a place in [`Graph::nodes`]; `None` if every one does.
+    /// The only child whose result is propagated to this node, as a position in [`Graph::nodes`]; `None` if every child's
+    /// is.
     pub access: Option<usize>,
-    /// The subscriptions whose whole expression this is.
+    /// The subscriptions whose whole expression this node is.
     pub subscriptions: Vec<SubId>,
 }
 
-/// What a node of a [`Graph`] is.
+/// The kind of a graph node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum GraphNodeKind {
     /// A predicate.
     Predicate(Predicate),
     /// All children hold.

@@ -26,7 +26,7 @@ pub mod scoring;
 pub(crate) mod shared;
 
 pub use erased::{DynEngine, DynRankingEngine, Scratch};
-pub use graph::{Graph, GraphNode, Part};
+pub use graph::{Graph, GraphNode, GraphNodeKind};
 
 use crate::error::Result;
 use crate::event::Event;

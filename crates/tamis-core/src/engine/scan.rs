@@ -1,17 +1,18 @@
 //! `scan`: evaluate every expression on every event.
 //!
-//! Idea: each subscription is a short program, all programs lie behind one another in one array, and an event is
-//! matched by running them all. A program is the expression's tree in preorder; a connective knows where it ends,
-//! so evaluation reads forward and jumps over what is decided. The outermost connective stands in the list of
-//! programs: most subscriptions fail at their first predicate, which is then the only step that is read.
+//! Idea: each subscription is a short program; all programs are adjacent in one array; matching runs them all. A program
+//! is the expression's tree in preorder; a connective stores where it ends, so evaluation reads forward and skips
+//! operands that no longer matter. The outermost connective is in the list of programs: most subscriptions fail at their
+//! first predicate, which is then the only step that is read.
 //!
-//! Invariants: `programs` holds every live subscription once, at the place `places` says; program bodies are
-//! disjoint stretches of `steps`; `dead` counts the steps no live program covers.
+//! Invariants: `programs` has every subscription once, at its position in `positions`; programs are disjoint ranges of
+//! `steps`; `removed_steps` counts the steps of no program.
 //!
-//! Cost: time proportional to all subscriptions, 48 bytes a step. Nothing is indexed, on purpose: this is the
-//! oracle of every test and the baseline of every benchmark.
+//! Cost: matching O(subscriptions), 48 bytes per step. Nothing is indexed, on purpose: this is the oracle of every test
+//! and the baseline of every benchmark.
 
 use super::registry::{Construction, EngineInfo, Family, Takes};
+use super::shared::list_pool::shrink;
 use super::{Engine, SubId};
 use crate::error::Result;
 use crate::event::Event;
@@ -36,16 +37,19 @@ enum Step {
     },
 }
 
+/// The program of a subscription.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     id: SubId,
+    /// Its first step.
     start: u32,
+    /// Its length in steps.
     len: u32,
     /// Where the operands of the outermost connective end; the bodies of shared operands follow.
-    tree: u32,
-    /// What must come of every operand up to `tree`, or else the opposite is the result: TRUE for AND.
-    wanted: bool,
-    /// How many memos its shared operands use.
+    tree_end: u32,
+    /// TRUE for AND, FALSE for OR: the value that every operand must have for the program to have it.
+    neutral: bool,
+    /// Number of its shared operands.
     memos: u32,
 }
 
@@ -64,18 +68,20 @@ pub(super) const INFO: EngineInfo = EngineInfo {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     programs: Vec<Program>,
+    /// The steps of all programs.
     steps: Vec<Step>,
-    /// By subscription: its place in `programs`, or `NOWHERE`.
-    places: Vec<u32>,
-    dead: usize,
+    /// By subscription: its position in `programs`, or [`NONE`].
+    positions: Vec<u32>,
+    /// Number of steps that belong to no program.
+    removed_steps: usize,
 }
 
-const NOWHERE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
-/// What is known of a shared operand while one program runs.
+/// The value of a shared operand while one program runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memo {
-    Open,
+    Unknown,
     Known(bool),
 }
 
@@ -91,28 +97,28 @@ impl Engine for Scan {
         let Root::Node(root) = expression.root() else {
             return Ok(());
         };
-        let program = Compiler::new(expression, &mut self.steps).compile(id, root);
-        if self.places.len() <= id.index() {
-            self.places.resize(id.index() + 1, NOWHERE);
+        let program = ProgramBuilder::new(expression, &mut self.steps).compile(id, root);
+        if self.positions.len() <= id.index() {
+            self.positions.resize(id.index() + 1, NONE);
         }
-        self.places[id.index()] = self.programs.len() as u32;
+        self.positions[id.index()] = self.programs.len() as u32;
         self.programs.push(program);
         Ok(())
     }
 
     fn remove(&mut self, id: SubId) {
-        let place = std::mem::replace(&mut self.places[id.index()], NOWHERE);
-        let removed = self.programs.swap_remove(place as usize);
-        if let Some(moved) = self.programs.get(place as usize) {
-            self.places[moved.id.index()] = place;
+        let position = std::mem::replace(&mut self.positions[id.index()], NONE);
+        let removed = self.programs.swap_remove(position as usize);
+        if let Some(moved) = self.programs.get(position as usize) {
+            self.positions[moved.id.index()] = position;
         }
         if (removed.start + removed.len) as usize == self.steps.len() {
-            // The last one leaves no gap, so taking back a batch leaves no trace.
+            // The last program leaves no gap, so undoing a batch leaves none.
             self.steps.truncate(removed.start as usize);
         } else {
-            self.dead += removed.len as usize;
+            self.removed_steps += removed.len as usize;
         }
-        if self.dead > self.steps.len() / 2 {
+        if self.removed_steps > self.steps.len() / 2 {
             self.compact();
         }
     }
@@ -121,12 +127,19 @@ impl Engine for Scan {
         for program in &self.programs {
             let steps = &self.steps[program.start as usize..][..program.len as usize];
             memos.clear();
-            memos.resize(program.memos as usize, Memo::Open);
-            let every = every_operand(steps, 0, program.tree as usize, program.wanted, event, memos);
-            if every == program.wanted {
+            memos.resize(program.memos as usize, Memo::Unknown);
+            let every = every_operand(steps, 0, program.tree_end as usize, program.neutral, event, memos);
+            if every == program.neutral {
                 matches.push(program.id);
             }
         }
+    }
+
+    fn defragment(&mut self) {
+        self.compact();
+        shrink(&mut self.steps);
+        shrink(&mut self.programs);
+        shrink(&mut self.positions);
     }
 
     fn validate(&self) -> Result<(), String> {
@@ -138,23 +151,27 @@ impl Engine for Scan {
                 return Err(format!("scan: programs {:?} and {:?} overlap", pair[0].id, pair[1].id));
             }
         }
-        for (place, program) in self.programs.iter().enumerate() {
+        for (position, program) in self.programs.iter().enumerate() {
             covered += program.len as usize;
-            if self.places.get(program.id.index()) != Some(&(place as u32)) {
-                return Err(format!("scan: places does not lead to {:?}", program.id));
+            if self.positions.get(program.id.index()) != Some(&(position as u32)) {
+                return Err(format!("scan: the position of {:?} is wrong", program.id));
             }
             let steps = self.steps.get(program.start as usize..(program.start + program.len) as usize);
             let Some(steps) = steps else {
-                return Err(format!("scan: the program of {:?} lies outside steps", program.id));
+                return Err(format!("scan: the program of {:?} is outside of steps", program.id));
             };
             check_program(steps, program)?;
         }
-        let live = self.places.iter().filter(|place| **place != NOWHERE).count();
+        let live = self.positions.iter().filter(|position| **position != NONE).count();
         if live != self.programs.len() {
-            return Err(format!("scan: {live} places for {} programs", self.programs.len()));
+            return Err(format!("scan: {live} positions for {} programs", self.programs.len()));
         }
-        if covered + self.dead != self.steps.len() {
-            return Err(format!("scan: {covered} live and {} dead of {} steps", self.dead, self.steps.len()));
+        if covered + self.removed_steps != self.steps.len() {
+            return Err(format!(
+                "scan: {covered} used and {} removed of {} steps",
+                self.removed_steps,
+                self.steps.len()
+            ));
         }
         Ok(())
     }
@@ -164,7 +181,7 @@ impl Engine for Scan {
             self.steps.iter().map(|step| if let Step::Test(p) = step { p.heap() } else { 0 }).sum();
         self.steps.capacity() * size_of::<Step>()
             + self.programs.capacity() * size_of::<Program>()
-            + self.places.capacity() * size_of::<u32>()
+            + self.positions.capacity() * size_of::<u32>()
             + heap
     }
 
@@ -173,26 +190,26 @@ impl Engine for Scan {
         vec![
             ("steps", self.steps.len() as u64),
             ("predicates", predicates as u64),
-            ("dead_steps", self.dead as u64),
+            ("removed_steps", self.removed_steps as u64),
         ]
     }
 }
 
 impl Scan {
-    /// Closes the gaps that removed programs left.
+    /// Closes the gaps of removed programs.
     fn compact(&mut self) {
-        // Read from front to back once; draining would move the rest for every program.
+        // One pass from front to back; draining would move the rest once per program.
         let mut old = std::mem::take(&mut self.steps).into_iter();
         self.programs.sort_by_key(|program| program.start);
         let mut at = 0;
-        for (place, program) in self.programs.iter_mut().enumerate() {
+        for (position, program) in self.programs.iter_mut().enumerate() {
             let gap = (program.start - at) as usize;
             at = program.start + program.len;
             program.start = self.steps.len() as u32;
             self.steps.extend(old.by_ref().skip(gap).take(program.len as usize));
-            self.places[program.id.index()] = place as u32;
+            self.positions[program.id.index()] = position as u32;
         }
-        self.dead = 0;
+        self.removed_steps = 0;
     }
 }
 
@@ -203,7 +220,7 @@ fn holds(steps: &[Step], at: usize, event: &Event<'_>, memos: &mut [Memo]) -> bo
         Step::Any { end } => !every_operand(steps, at + 1, *end as usize, false, event, memos),
         Step::Shared { memo, target } => match memos[*memo as usize] {
             Memo::Known(held) => held,
-            Memo::Open => {
+            Memo::Unknown => {
                 let held = holds(steps, *target as usize, event, memos);
                 memos[*memo as usize] = Memo::Known(held);
                 held
@@ -212,22 +229,22 @@ fn holds(steps: &[Step], at: usize, event: &Event<'_>, memos: &mut [Memo]) -> bo
     }
 }
 
-/// Whether every operand from `at` to `end` comes out as `wanted`; stops at the first that does not.
+/// Whether every operand from `at` to `end` has the value `neutral`; stops at the first that does not.
 fn every_operand(
     steps: &[Step],
     mut at: usize,
     end: usize,
-    wanted: bool,
+    neutral: bool,
     event: &Event<'_>,
     memos: &mut [Memo],
 ) -> bool {
     while at < end {
-        // The common operand is read in place, the rest through recursion.
+        // Most operands are predicates, which need no recursion.
         let held = match &steps[at] {
             Step::Test(predicate) => predicate.holds(event),
             _ => holds(steps, at, event, memos),
         };
-        if held != wanted {
+        if held != neutral {
             return false;
         }
         at = after(steps, at);
@@ -243,8 +260,8 @@ fn after(steps: &[Step], at: usize) -> usize {
 }
 
 fn check_program(steps: &[Step], program: &Program) -> Result<(), String> {
-    if program.tree == 0 || program.tree > program.len {
-        return Err(format!("scan: the operands of {:?} end outside its program", program.id));
+    if program.tree_end == 0 || program.tree_end > program.len {
+        return Err(format!("scan: the operands of {:?} end outside of its program", program.id));
     }
     for (at, step) in steps.iter().enumerate() {
         let sound = match step {
@@ -253,34 +270,36 @@ fn check_program(steps: &[Step], program: &Program) -> Result<(), String> {
             Step::Shared { memo, target } => *memo < program.memos && (*target as usize) < steps.len(),
         };
         if !sound {
-            return Err(format!("scan: step {at} of {:?} leads outside its program", program.id));
+            return Err(format!("scan: step {at} of {:?} leads outside of its program", program.id));
         }
     }
     Ok(())
 }
 
-/// Writes an expression as a program.
-struct Compiler<'c> {
+/// Appends an expression as a program.
+struct ProgramBuilder<'c> {
     expression: &'c Normal,
+    /// The steps of all programs.
     steps: &'c mut Vec<Step>,
+    /// Where the program begins.
     start: usize,
-    /// By node: how many parents it has.
+    /// By node: number of parents.
     parents: Vec<u32>,
-    /// Shared nodes in the order of their memos; each body is written after the main tree.
+    /// Shared nodes in the order of their memos; their bodies follow the tree.
     shared: Vec<NodeId>,
-    /// By node: its memo, or `NOWHERE`.
+    /// By node: its memo, or [`NONE`].
     memos: Vec<u32>,
 }
 
-impl<'c> Compiler<'c> {
-    fn new(expression: &'c Normal, steps: &'c mut Vec<Step>) -> Compiler<'c> {
+impl<'c> ProgramBuilder<'c> {
+    fn new(expression: &'c Normal, steps: &'c mut Vec<Step>) -> ProgramBuilder<'c> {
         let mut parents = vec![0; expression.nodes().len()];
         for node in expression.nodes() {
             expression.children(*node).iter().for_each(|child| parents[*child as usize] += 1);
         }
         let start = steps.len();
-        let memos = vec![NOWHERE; parents.len()];
-        Compiler { expression, steps, start, parents, shared: Vec::new(), memos }
+        let memos = vec![NONE; parents.len()];
+        ProgramBuilder { expression, steps, start, parents, shared: Vec::new(), memos }
     }
 
     fn compile(mut self, id: SubId, root: NodeId) -> Program {
@@ -289,10 +308,10 @@ impl<'c> Compiler<'c> {
             Node::Leaf(_) => self.body(root),
             _ => self.expression.children(root_node).iter().for_each(|&child| self.operand(child)),
         }
-        let tree = self.written();
+        let tree_end = self.len();
         let mut targets = Vec::new();
         while let Some(node) = self.shared.get(targets.len()).copied() {
-            targets.push(self.written());
+            targets.push(self.len());
             self.body(node);
         }
         for step in &mut self.steps[self.start..] {
@@ -300,12 +319,12 @@ impl<'c> Compiler<'c> {
                 *target = targets[*memo as usize];
             }
         }
-        let (start, len, memos) = (self.start as u32, self.written(), targets.len() as u32);
-        Program { id, start, len, tree, wanted: !matches!(root_node, Node::Or { .. }), memos }
+        let (start, len, memos) = (self.start as u32, self.len(), targets.len() as u32);
+        Program { id, start, len, tree_end, neutral: !matches!(root_node, Node::Or { .. }), memos }
     }
 
-    /// How many steps the program has so far.
-    fn written(&self) -> u32 {
+    /// Number of steps of the program so far.
+    fn len(&self) -> u32 {
         (self.steps.len() - self.start) as u32
     }
 
@@ -323,7 +342,7 @@ impl<'c> Compiler<'c> {
         for &child in self.expression.children(node) {
             self.operand(child);
         }
-        let after = self.written();
+        let after = self.len();
         if let Step::All { end } | Step::Any { end } = &mut self.steps[at] {
             *end = after;
         }
@@ -335,7 +354,7 @@ impl<'c> Compiler<'c> {
             return self.body(node);
         }
         let memo = &mut self.memos[node as usize];
-        if *memo == NOWHERE {
+        if *memo == NONE {
             *memo = self.shared.len() as u32;
             self.shared.push(node);
         }

@@ -25,12 +25,12 @@ pub(in crate::engine) const INFO: EngineInfo = EngineInfo {
         switch("propagation_on_demand", "an AND is evaluated only when its access child is satisfied"),
         OptionInfo {
             name: "access",
-            description: "how access children are chosen",
+            description: "choice of the access child",
             kind: OptionKind::Choice { default: "selective", words: &["selective", "random"] },
         },
         OptionInfo {
             name: "max_spaces",
-            description: "maximum leaves that list a predicate; twice as many after later splits",
+            description: "maximum leaves that list a predicate when it is inserted; twice as many after later splits",
             kind: OptionKind::WholeNumber { default: 128, range: 0..=1 << 20 },
         },
     ],

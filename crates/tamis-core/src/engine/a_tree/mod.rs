@@ -28,8 +28,8 @@
 //! subscriptions with its expression and of nodes with its expression as a child expression.
 //!
 //! Cost: inserting an existing expression O(predicates); a new node examines at most 256 candidates per child
-//! expression for reorganization and 256 for self-adjustment; unlinking a child node is O(its parents). Matching O(satisfied predicates + predicates tested
-//! one by one + links from satisfied nodes).
+//! expression for reorganization and 256 for self-adjustment; unlinking a child node is O(its parents). Matching
+//! O(satisfied predicates + predicates tested one by one + links from satisfied nodes).
 //!
 //! Deviations from the paper:
 //! - Node uniqueness: nodes are found by a hash of their child expressions and confirmed one by one. The paper computes
@@ -59,7 +59,7 @@ mod self_adjustment;
 #[cfg(test)]
 mod tests;
 
-use super::graph::{self, Graph, GraphNode};
+use super::graph::{Graph, GraphNode, GraphNodeKind};
 use super::registry::OptionValues;
 use super::shared::predicates::Predicates;
 use super::{Engine, SubId};
@@ -235,10 +235,10 @@ impl Engine for ATree {
             let mut subscriptions = Vec::new();
             self.nodes.append_subscriptions(node.subscriptions, &mut subscriptions);
             GraphNode {
-                part: match node.kind {
-                    NodeKind::And => graph::Part::And,
-                    NodeKind::Or => graph::Part::Or,
-                    _ => graph::Part::Predicate(self.predicates.get(self.nodes.predicate(id)).clone()),
+                kind: match node.kind {
+                    NodeKind::And => GraphNodeKind::And,
+                    NodeKind::Or => GraphNodeKind::Or,
+                    _ => GraphNodeKind::Predicate(self.predicates.get(self.nodes.predicate(id)).clone()),
                 },
                 level: u32::from(level),
                 access: self.is_on_demand(id).then(|| children[0]),

@@ -6,7 +6,7 @@
 
 use super::LockedState;
 use super::subscriptions::Decision;
-use crate::engine::{Graph, GraphNode, Part, SubId};
+use crate::engine::{Graph, GraphNode, GraphNodeKind, SubId};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -19,12 +19,12 @@ impl LockedState {
         let mut dot = format!("digraph {title} {{\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n");
         let mut levels: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for (place, node) in graph.nodes.iter().enumerate() {
-            let text = match &node.part {
-                Part::Predicate(predicate) => predicate.text(self.schema.name(predicate.attribute)),
-                Part::And => "and".into(),
-                Part::Or => "or".into(),
+            let text = match &node.kind {
+                GraphNodeKind::Predicate(predicate) => predicate.text(self.schema.name(predicate.attribute)),
+                GraphNodeKind::And => "and".into(),
+                GraphNodeKind::Or => "or".into(),
             };
-            let shape = if matches!(node.part, Part::Predicate(_)) { "box" } else { "ellipse" };
+            let shape = if matches!(node.kind, GraphNodeKind::Predicate(_)) { "box" } else { "ellipse" };
             self.node(&mut dot, &format!("n{place}"), shape, &text, &node.subscriptions);
             levels.entry(node.level).or_default().push(format!("n{place}; "));
         }
@@ -91,7 +91,7 @@ fn label(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::label;
-    use crate::engine::{Engine, Graph, GraphNode, Part, SubId};
+    use crate::engine::{Engine, Graph, GraphNode, GraphNodeKind, SubId};
     use crate::error::Result;
     use crate::event::Event;
     use crate::expr::{Limits, Node, Normal};
@@ -115,15 +115,15 @@ mod tests {
             for &node in expression.nodes() {
                 let children: Vec<usize> =
                     expression.children(node).iter().map(|child| first + *child as usize).collect();
-                let (part, access) = match node {
+                let (kind, access) = match node {
                     Node::Leaf(predicate) => {
-                        (Part::Predicate(expression.predicates()[predicate as usize].clone()), None)
+                        (GraphNodeKind::Predicate(expression.predicates()[predicate as usize].clone()), None)
                     }
-                    Node::And { .. } => (Part::And, children.last().copied()),
-                    Node::Or { .. } => (Part::Or, None),
+                    Node::And { .. } => (GraphNodeKind::And, children.last().copied()),
+                    Node::Or { .. } => (GraphNodeKind::Or, None),
                 };
                 let level = 1 + children.iter().map(|child| self.0.nodes[*child].level).max().unwrap_or(0);
-                self.0.nodes.push(GraphNode { part, level, children, access, subscriptions: Vec::new() });
+                self.0.nodes.push(GraphNode { kind, level, children, access, subscriptions: Vec::new() });
             }
             if let Some(root) = self.0.nodes.last_mut() {
                 root.subscriptions.push(id);

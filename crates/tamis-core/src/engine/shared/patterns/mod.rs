@@ -2,21 +2,20 @@
 //!
 //! Idea: almost every pattern has a *needle*, a short string without which no text matches it. One Aho-Corasick
 //! automaton finds the needles of all patterns in one pass over the text, and only the patterns whose needle occurs
-//! are asked themselves. Needles and text are compared in lower case as far as ASCII goes, so that ILIKE shares the
-//! automaton without writing out every spelling. A pattern from which no needle can be read (`\d+`, `_%`) is asked
-//! about every text. These are not put into a set of regexes: where its DFA outgrows the cache, as it does with
-//! large classes and several `%`, a set takes up to ten times as long as its members one by one.
+//! are tested. Needles and text are compared in ASCII lower case, so that ILIKE shares the automaton without a needle for
+//! every spelling. A pattern without a needle (`\d+`, `_%`) is tested on every text. These are not compiled into a set of
+//! regexes: where its DFA outgrows the cache, as it does with large classes and several `%`, a set takes up to ten times
+//! as long as its members one by one.
 //!
-//! An automaton cannot be changed, so patterns live in segments of growing sizes, each with an automaton of its
-//! own, and the newest ones on a short list that is asked one by one. A full list becomes a segment, merged with
-//! those that are not much larger. Removed patterns leave gaps, and a segment with more gaps than patterns is built
-//! anew.
+//! An automaton is immutable, so patterns are in segments of growing sizes, each with an automaton of its own, and the
+//! most recent ones in a short list without one. A full list becomes a segment, merged with those that are at most twice
+//! as large. Removed patterns leave gaps; a segment with more gaps than patterns is rebuilt.
 //!
-//! Invariants: a number is live in one place only; a segment's numbers ascend; each live pattern of a segment is
-//! reached through all needles of one of its choices, or listed as one without.
+//! Invariants: a number is in one segment or in the list; a segment's numbers ascend; each pattern of a segment is
+//! reached through all needles of one of its choices, or is in the segment's list of patterns without a needle.
 //!
-//! Cost: a pass over the text for each of O(log n) segments, and one question for each pattern whose needle occurs.
-//! A pattern takes part in O(log n) builds.
+//! Cost: a pass over the text for each of O(log n) segments, and one test for each pattern whose needle occurs. A pattern
+//! takes part in O(log n) builds.
 
 mod needles;
 
@@ -26,82 +25,89 @@ use needles::{Needles, choices};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How many patterns are asked one by one before they become a segment. Few, since regexes take long.
-const RECENT: usize = 8;
+/// Maximum patterns in the list without an automaton. Few, since a regex is slow.
+const MAX_RECENT: usize = 8;
 
-/// Needles likelier than this to occur are not worth looking for. No single needle is.
-const HIGHEST_RISK: f64 = 2.0;
+/// Maximum estimated occurrences of a choice of needles per text; no single needle exceeds it. Patterns with more are tested
+/// on every text.
+const MAX_RISK: f64 = 2.0;
 
 /// See the module's head.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
-    recent: Vec<Entry>,
-    segments: Vec<Segment>,
+    /// The most recent patterns, at most [`MAX_RECENT`].
+    recent: Vec<PatternEntry>,
+    segments: Vec<PatternSegment>,
+    /// Number of patterns.
     len: usize,
 }
 
 /// A pattern in the set.
 #[derive(Debug)]
-struct Entry {
+struct PatternEntry {
+    /// The caller's number.
     number: u32,
     pattern: Arc<TextPattern>,
-    /// The needles to choose from. None, if every text may match.
+    /// Alternative sets of needles; empty if the pattern has none.
     choices: Vec<Needles>,
 }
 
-/// Patterns with their automaton. A pattern's place is its position in `entries`.
+/// Patterns with their automaton.
 #[derive(Debug)]
-struct Segment {
-    /// Ascending; with those of removed patterns.
+struct PatternSegment {
+    /// Ascending; those of removed patterns included.
     numbers: Vec<u32>,
     /// In the order of `numbers`; `None` where one was removed.
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<PatternEntry>>,
+    /// Number of patterns that are not removed.
     live: usize,
-    /// Finds all needles; `None` where they are too many for one, so that every pattern is unfiltered.
+    /// Finds all needles; `None` if they are too many for one automaton, so that every pattern is unfiltered.
     automaton: Option<AhoCorasick>,
-    /// By needle: where its places in `members` begin. One more than there are needles.
+    /// By needle: where its patterns begin in `members`; one element more than there are needles.
     starts: Vec<u32>,
-    /// The places of the patterns that have a needle.
+    /// Patterns by needle, as positions in `entries`.
     members: Vec<u32>,
-    /// The places of the patterns without one.
+    /// Patterns without a needle, as positions in `entries`.
     unfiltered: Vec<u32>,
 }
 
-/// What [`Patterns::find`] writes, for reuse. Serves any set, also after any change.
+/// The buffers of [`Patterns::find`]. Serves any set, also after updates.
 #[derive(Debug, Default)]
 pub(crate) struct PatternScratch {
-    /// Counts passes: what is marked with another number was not yet seen in this one.
+    /// Number of the pass over a text, from 1 on.
     pass: u32,
+    /// By needle: the last pass in which it occurred.
     needles: Vec<u32>,
+    /// By position in a segment: the last pass in which the pattern was tested.
     entries: Vec<u32>,
-    /// The text in lower case, as needles are.
+    /// The text in ASCII lower case.
     lower: Vec<u8>,
 }
 
 impl Patterns {
-    /// A set of many patterns at once, under different numbers.
+    /// A set of patterns with distinct numbers.
     pub fn of(patterns: impl IntoIterator<Item = (u32, Arc<TextPattern>)>) -> Patterns {
         let entry = |(number, pattern): (u32, Arc<TextPattern>)| {
             let choices = choices(&pattern);
-            Entry { number, pattern, choices }
+            PatternEntry { number, pattern, choices }
         };
-        let entries: Vec<Entry> = patterns.into_iter().map(entry).collect();
+        let entries: Vec<PatternEntry> = patterns.into_iter().map(entry).collect();
         let mut set = Patterns { len: entries.len(), ..Patterns::default() };
         set.build(entries);
         set
     }
 
-    /// Takes a pattern under a number that is not in the set.
+    /// Inserts a pattern under a number that is not in the set.
     pub fn insert(&mut self, number: u32, pattern: &Arc<TextPattern>) {
-        self.recent.push(Entry { number, pattern: Arc::clone(pattern), choices: choices(pattern) });
+        self.recent.push(PatternEntry { number, pattern: Arc::clone(pattern), choices: choices(pattern) });
         self.len += 1;
-        if self.recent.len() > RECENT {
+        if self.recent.len() > MAX_RECENT {
             let entries = std::mem::take(&mut self.recent);
             self.build(entries);
         }
     }
 
-    /// Forgets the pattern under a number that is in the set.
+    /// Removes the pattern under a number that is in the set.
     pub fn remove(&mut self, number: u32) {
         self.len -= 1;
         if let Some(at) = self.recent.iter().position(|entry| entry.number == number) {
@@ -117,33 +123,33 @@ impl Patterns {
         }
     }
 
-    /// How many patterns there are.
+    /// Number of patterns.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there is no pattern.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Calls `each` once for every pattern that matches the text, in any order.
-    pub fn find(&self, text: &str, scratch: &mut PatternScratch, mut each: impl FnMut(u32)) {
-        self.recent.iter().filter(|entry| entry.pattern.matches(text)).for_each(|entry| each(entry.number));
+    /// Calls `visit` once for every pattern that matches the text, in any order.
+    pub fn find(&self, text: &str, scratch: &mut PatternScratch, mut visit: impl FnMut(u32)) {
+        self.recent.iter().filter(|entry| entry.pattern.matches(text)).for_each(|entry| visit(entry.number));
         scratch.lower.clear();
         scratch.lower.extend_from_slice(text.as_bytes());
         scratch.lower.make_ascii_lowercase();
-        self.segments.iter().for_each(|segment| segment.find(text, scratch, &mut each));
+        self.segments.iter().for_each(|segment| segment.find(text, scratch, &mut visit));
     }
 
-    /// Makes entries a segment, merged with all that are not more than twice as large.
-    fn build(&mut self, mut entries: Vec<Entry>) {
-        // What is merged may make the new one large enough for the next.
+    /// Builds a segment of entries, merged with all segments that are at most twice as large.
+    fn build(&mut self, mut entries: Vec<PatternEntry>) {
+        // A merge may make the next segment small enough in comparison.
         while let Some(at) = self.segments.iter().position(|segment| segment.live <= 2 * entries.len()) {
             entries.extend(self.segments.swap_remove(at).entries.into_iter().flatten());
         }
         if !entries.is_empty() {
-            self.segments.push(Segment::new(entries));
+            self.segments.push(PatternSegment::new(entries));
         }
     }
 
@@ -153,28 +159,28 @@ impl Patterns {
         let mut numbers: Vec<u32> = self.recent.iter().chain(built).map(|entry| entry.number).collect();
         numbers.sort_unstable();
         if !numbers.is_sorted_by(|a, b| a < b) {
-            return Err("patterns: a number lives in two places".into());
+            return Err("patterns: a number is in two by_needle".into());
         }
-        if numbers.len() != self.len || self.recent.len() > RECENT {
+        if numbers.len() != self.len || self.recent.len() > MAX_RECENT {
             let recent = self.recent.len();
             return Err(format!("patterns: {} live, {} counted, {recent} recent", numbers.len(), self.len));
         }
-        self.segments.iter().try_for_each(Segment::validate)
+        self.segments.iter().try_for_each(PatternSegment::validate)
     }
 
-    /// Bytes in use, near enough; the patterns themselves belong to those who gave them.
+    /// Bytes in use, approximately, without the patterns, which are shared.
     pub fn memory(&self) -> usize {
-        let recent: usize = self.recent.iter().map(Entry::heap).sum();
-        let segments: usize = self.segments.iter().map(Segment::heap).sum();
-        self.recent.capacity() * size_of::<Entry>()
-            + self.segments.capacity() * size_of::<Segment>()
+        let recent: usize = self.recent.iter().map(PatternEntry::heap).sum();
+        let segments: usize = self.segments.iter().map(PatternSegment::heap).sum();
+        self.recent.capacity() * size_of::<PatternEntry>()
+            + self.segments.capacity() * size_of::<PatternSegment>()
             + recent
             + segments
     }
 }
 
 impl PatternScratch {
-    /// Forgets all marks and makes room for so many.
+    /// Begins a pass: no needle has occurred, no pattern is tested.
     fn begin(&mut self, needles: usize, entries: usize) {
         self.pass = self.pass.wrapping_add(1);
         if self.pass == 0 {
@@ -187,53 +193,53 @@ impl PatternScratch {
     }
 }
 
-/// Marks a place; whether it was unmarked.
-fn first_time(marks: &mut [u32], place: usize, pass: u32) -> bool {
-    std::mem::replace(&mut marks[place], pass) != pass
+/// Marks a position in a pass; false if it was marked before.
+fn mark(marks: &mut [u32], position: usize, pass: u32) -> bool {
+    std::mem::replace(&mut marks[position], pass) != pass
 }
 
-impl Segment {
+impl PatternSegment {
     /// Chooses the needles and builds the automaton.
-    fn new(mut entries: Vec<Entry>) -> Segment {
+    fn new(mut entries: Vec<PatternEntry>) -> PatternSegment {
         entries.sort_unstable_by_key(|entry| entry.number);
         let mut shared: FxHashMap<&[u8], u32> = FxHashMap::default();
         for needle in entries.iter().flat_map(|entry| entry.choices.iter().flatten()) {
             *shared.entry(needle).or_default() += 1;
         }
-        // A needle occurs by chance, the less often the longer it is; or because texts and patterns are about the
-        // same things, so that what many patterns share is found in many texts.
+        // A needle occurs by chance, the longer the less often; and needles that many patterns share occur in many texts,
+        // since texts and patterns have topics in common.
         let risk = |needle: &Vec<u8>| {
             f64::from(shared[needle.as_slice()] - 1) / entries.len() as f64
                 + 0.125_f64.powi(needle.len() as i32 - 1)
         };
-        let (mut places, mut unfiltered) = (Vec::new(), Vec::new());
-        for (place, entry) in (0_u32..).zip(&entries) {
+        let (mut by_needle, mut unfiltered) = (Vec::new(), Vec::new());
+        for (position, entry) in (0_u32..).zip(&entries) {
             let choices =
                 entry.choices.iter().map(|needles| (needles.iter().map(risk).sum::<f64>(), needles));
             match choices.min_by(|a, b| a.0.total_cmp(&b.0)) {
-                Some((risk, needles)) if risk <= HIGHEST_RISK => {
-                    places.extend(needles.iter().map(|needle| (needle.as_slice(), place)));
+                Some((risk, needles)) if risk <= MAX_RISK => {
+                    by_needle.extend(needles.iter().map(|needle| (needle.as_slice(), position)));
                 }
-                _ => unfiltered.push(place),
+                _ => unfiltered.push(position),
             }
         }
-        places.sort_unstable();
+        by_needle.sort_unstable();
 
         let (mut needles, mut starts, mut members) = (Vec::new(), vec![0], Vec::new());
-        for of_needle in places.chunk_by(|a, b| a.0 == b.0) {
+        for of_needle in by_needle.chunk_by(|a, b| a.0 == b.0) {
             needles.push(of_needle[0].0);
-            members.extend(of_needle.iter().map(|(_, place)| *place));
+            members.extend(of_needle.iter().map(|(_, position)| *position));
             starts.push(members.len() as u32);
         }
         let automaton = AhoCorasick::new(&needles).ok();
         if automaton.is_none() {
-            // More states than it can number.
+            // It would have more states than it can number.
             unfiltered = (0..entries.len() as u32).collect();
         }
         let numbers = entries.iter().map(|entry| entry.number).collect();
         let live = entries.len();
         let entries = entries.into_iter().map(Some).collect();
-        Segment { numbers, entries, live, automaton, starts, members, unfiltered }
+        PatternSegment { numbers, entries, live, automaton, starts, members, unfiltered }
     }
 
     /// Removes a pattern; whether it was here.
@@ -248,32 +254,32 @@ impl Segment {
         2 * self.live < self.entries.len()
     }
 
-    /// As [`Patterns::find`], with the text in lower case in the scratch.
-    fn find(&self, text: &str, scratch: &mut PatternScratch, each: &mut impl FnMut(u32)) {
-        for entry in self.unfiltered.iter().filter_map(|place| self.entries[*place as usize].as_ref()) {
+    /// As [`Patterns::find`]; the scratch has the text in lower case.
+    fn find(&self, text: &str, scratch: &mut PatternScratch, visit: &mut impl FnMut(u32)) {
+        for entry in self.unfiltered.iter().filter_map(|position| self.entries[*position as usize].as_ref()) {
             if entry.pattern.matches(text) {
-                each(entry.number);
+                visit(entry.number);
             }
         }
         let Some(automaton) = self.automaton.as_ref().filter(|_| !self.members.is_empty()) else { return };
         scratch.begin(self.starts.len(), self.entries.len());
         for found in automaton.find_overlapping_iter(&scratch.lower) {
             let needle = found.pattern().as_usize();
-            if !first_time(&mut scratch.needles, needle, scratch.pass) {
+            if !mark(&mut scratch.needles, needle, scratch.pass) {
                 continue;
             }
-            for &place in self.members_of(needle) {
-                if let Some(entry) = &self.entries[place as usize]
-                    && first_time(&mut scratch.entries, place as usize, scratch.pass)
+            for &position in self.members_of(needle) {
+                if let Some(entry) = &self.entries[position as usize]
+                    && mark(&mut scratch.entries, position as usize, scratch.pass)
                     && entry.matches_with_needle_at(found.start(), text)
                 {
-                    each(entry.number);
+                    visit(entry.number);
                 }
             }
         }
     }
 
-    /// The places of the patterns with this needle.
+    /// The patterns with this needle, as positions in `entries`.
     fn members_of(&self, needle: usize) -> &[u32] {
         &self.members[self.starts[needle] as usize..self.starts[needle + 1] as usize]
     }
@@ -286,17 +292,20 @@ impl Segment {
         if !self.numbers.is_sorted_by(|a, b| a < b) {
             return Err("patterns: the numbers of a segment do not ascend".into());
         }
-        let leads_to = |needle: &Vec<u8>, place: u32| {
+        let leads_to = |needle: &Vec<u8>, position: u32| {
             self.automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(needle)).any(|found| {
-                found.len() == needle.len() && self.members_of(found.pattern().as_usize()).contains(&place)
+                found.len() == needle.len() && self.members_of(found.pattern().as_usize()).contains(&position)
             })
         };
-        for (place, entry) in self.entries.iter().enumerate() {
+        for (position, entry) in self.entries.iter().enumerate() {
             let Some(entry) = entry else { continue };
-            let place = place as u32;
-            let reached = self.unfiltered.contains(&place)
-                || entry.choices.iter().any(|needles| needles.iter().all(|needle| leads_to(needle, place)));
-            if !reached || self.numbers[place as usize] != entry.number {
+            let position = position as u32;
+            let reached = self.unfiltered.contains(&position)
+                || entry
+                    .choices
+                    .iter()
+                    .any(|needles| needles.iter().all(|needle| leads_to(needle, position)));
+            if !reached || self.numbers[position as usize] != entry.number {
                 return Err(format!("patterns: pattern {} is not reached", entry.number));
             }
         }
@@ -304,8 +313,8 @@ impl Segment {
     }
 
     fn heap(&self) -> usize {
-        self.entries.iter().flatten().map(Entry::heap).sum::<usize>()
-            + self.entries.capacity() * size_of::<Option<Entry>>()
+        self.entries.iter().flatten().map(PatternEntry::heap).sum::<usize>()
+            + self.entries.capacity() * size_of::<Option<PatternEntry>>()
             + (self.numbers.capacity()
                 + self.starts.capacity()
                 + self.members.capacity()
@@ -315,10 +324,10 @@ impl Segment {
     }
 }
 
-impl Entry {
-    /// Whether the text matches, in which a needle begins at `start`.
+impl PatternEntry {
+    /// Whether the pattern matches a text in which one of its needles begins at `start`.
     fn matches_with_needle_at(&self, start: usize, text: &str) -> bool {
-        // A substring mostly is its needle, so that there is nothing left to search for.
+        // The needle of `contains` is mostly the whole pattern: no search is needed.
         let here = matches!(self.pattern.matcher(), Matcher::Contains(finder)
             if text.as_bytes()[start..].starts_with(finder.needle()));
         here || self.pattern.matches(text)

@@ -1,23 +1,22 @@
-//! Without which strings does no text match a pattern?
+//! Which strings does every text contain that matches a pattern?
 //!
-//! Read from the structure of the regex: literals and small classes that stand next to one another are joined, what
-//! may be left out says nothing, and of alternatives every one must offer a needle. All needles are in lower case as
-//! far as ASCII goes, to be looked for in the same way.
+//! Derived from the structure of the regex: adjacent literals and small classes are joined; optional parts contribute
+//! nothing; of alternatives, each must have a needle. All needles are in ASCII lower case.
 
 use crate::expr::{Matcher, PatternKind, TextPattern};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Into how many spellings a needle may be written out (`colo[ur]`, letters with case beyond ASCII).
-const MOST_NEEDLES: usize = 32;
+/// Maximum needles of a choice: the spellings of `colo[ur]`, or of letters with case beyond ASCII.
+const MAX_NEEDLES: usize = 32;
 
-/// Of longer needles only both ends are looked for: that is telling enough, and bounds the automaton.
-const LONGEST_NEEDLE: usize = 64;
+/// Maximum bytes of a needle. Of longer ones only the first and the last bytes are used, which bounds the automaton.
+const MAX_NEEDLE_BYTES: usize = 64;
 
 /// Strings of which at least one occurs in every text that matches.
 pub(super) type Needles = Vec<Vec<u8>>;
 
-/// The needles a pattern offers, each choice sufficient by itself.
+/// The choices of needles of a pattern, each sufficient by itself.
 pub(super) fn choices(pattern: &TextPattern) -> Vec<Needles> {
     let language = match pattern.matcher() {
         Matcher::Equals(text) | Matcher::Prefix(text) | Matcher::Suffix(text) => literal(text.as_bytes()),
@@ -33,7 +32,7 @@ pub(super) fn choices(pattern: &TextPattern) -> Vec<Needles> {
     language.into_choices()
 }
 
-/// What is known of the strings that (a part of) a regex matches, in lower case.
+/// What is known of the strings that a regex or a part of it matches, in lower case.
 enum Language {
     /// These and no others.
     Exactly(Needles),
@@ -42,15 +41,16 @@ enum Language {
 }
 
 impl Language {
-    /// The needles to choose from.
+    /// The choices of needles.
     fn into_choices(self) -> Vec<Needles> {
         match self {
             Language::Around(choices) => choices,
             Language::Exactly(needles) if needles.iter().any(Vec::is_empty) => Vec::new(),
-            Language::Exactly(needles) if longest(&needles) <= LONGEST_NEEDLE => vec![needles],
+            Language::Exactly(needles) if longest(&needles) <= MAX_NEEDLE_BYTES => vec![needles],
             Language::Exactly(needles) => {
-                let head = |needle: &Vec<u8>| needle[..needle.len().min(LONGEST_NEEDLE)].to_vec();
-                let tail = |needle: &Vec<u8>| needle[needle.len().saturating_sub(LONGEST_NEEDLE)..].to_vec();
+                let head = |needle: &Vec<u8>| needle[..needle.len().min(MAX_NEEDLE_BYTES)].to_vec();
+                let tail =
+                    |needle: &Vec<u8>| needle[needle.len().saturating_sub(MAX_NEEDLE_BYTES)..].to_vec();
                 vec![distinct(needles.iter().map(head)), distinct(needles.iter().map(tail))]
             }
         }
@@ -62,12 +62,12 @@ fn literal(bytes: &[u8]) -> Language {
     Language::Exactly(vec![bytes.to_ascii_lowercase()])
 }
 
-/// The bytes of the longest one.
+/// Bytes of the longest needle.
 fn longest(needles: &Needles) -> usize {
     needles.iter().map(Vec::len).max().unwrap_or(0)
 }
 
-/// Each one once.
+/// Removes duplicates.
 fn distinct(needles: impl Iterator<Item = Vec<u8>>) -> Needles {
     let mut needles: Needles = needles.collect();
     needles.sort_unstable();
@@ -75,10 +75,10 @@ fn distinct(needles: impl Iterator<Item = Vec<u8>>) -> Needles {
     needles
 }
 
-/// What can be read from a regex.
+/// What is known of the strings that a regex matches.
 fn language(regex: &Hir) -> Language {
     match regex.kind() {
-        // Where an assertion holds does not matter: what is around it must be there all the same.
+        // An assertion consumes nothing: the needles around it still occur.
         HirKind::Empty | HirKind::Look(_) => literal(b""),
         HirKind::Literal(text) => literal(&text.0),
         HirKind::Class(class) => characters(class),
@@ -90,10 +90,10 @@ fn language(regex: &Hir) -> Language {
     }
 }
 
-/// A class stands for its characters, if these are few.
+/// The characters of a class, if they are few.
 fn characters(class: &Class) -> Language {
-    // A class with more characters than this, in either case, has too many needles anyway.
-    let few = 2 * MOST_NEEDLES + 1;
+    // A class with more characters, counting both cases, has too many needles.
+    let few = 2 * MAX_NEEDLES + 1;
     let utf8 = |c: char| c.encode_utf8(&mut [0; 4]).to_ascii_lowercase().into_bytes();
     let needles = match class {
         Class::Unicode(class) => {
@@ -104,18 +104,18 @@ fn characters(class: &Class) -> Language {
             distinct(bytes.take(few).map(|byte| vec![byte.to_ascii_lowercase()]))
         }
     };
-    if needles.len() > MOST_NEEDLES { Language::Around(Vec::new()) } else { Language::Exactly(needles) }
+    if needles.len() > MAX_NEEDLES { Language::Around(Vec::new()) } else { Language::Exactly(needles) }
 }
 
-/// Neighbours of which all is known are joined to longer needles as far as these stay few and short.
+/// Joins adjacent parts whose strings are known to longer needles, as long as these stay few and short.
 fn concatenation(parts: &[Hir]) -> Language {
     let nothing = || vec![Vec::new()];
     let (mut choices, mut run, mut exact) = (Vec::new(), nothing(), true);
     for part in parts {
         let (next, inside) = match language(part) {
             Language::Exactly(next)
-                if run.len() * next.len() <= MOST_NEEDLES
-                    && longest(&run) + longest(&next) <= LONGEST_NEEDLE =>
+                if run.len() * next.len() <= MAX_NEEDLES
+                    && longest(&run) + longest(&next) <= MAX_NEEDLE_BYTES =>
             {
                 let joined = run.iter().flat_map(|a| next.iter().map(|b| [a.as_slice(), b].concat()));
                 run = distinct(joined);
@@ -144,7 +144,7 @@ fn alternation(parts: &[Hir]) -> Language {
             Language::Exactly(known) => needles.extend(known),
             Language::Around(choices) => {
                 exact = false;
-                // The longest choice; without one, anything may match.
+                // The choice whose shortest needle is longest; without a choice, any text may match.
                 let shortest = |needles: &Needles| needles.iter().map(Vec::len).min();
                 match choices.into_iter().max_by_key(shortest) {
                     Some(choice) => needles.extend(choice),
@@ -154,7 +154,7 @@ fn alternation(parts: &[Hir]) -> Language {
         }
     }
     let needles = distinct(needles.into_iter());
-    if needles.len() > MOST_NEEDLES {
+    if needles.len() > MAX_NEEDLES {
         Language::Around(Vec::new())
     } else if exact {
         Language::Exactly(needles)
@@ -184,7 +184,7 @@ mod tests {
             (Regex, r"x[0-9]|\dy+z", &[&["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "z"]]),
             (Regex, "a*|b", anything),
             (Regex, "[0-9a-zA-Zé]+@", &[&["@"]]),
-            // Nothing matches, so nothing need be looked for.
+            // Nothing matches, so there is no needle to look for.
             (Regex, "[a&&b]", &[&[]]),
         ] {
             let pattern = TextPattern::new(kind, source, &Limits::default()).expect("a valid pattern");
@@ -211,7 +211,7 @@ mod tests {
             assert!(
                 choices
                     .iter()
-                    .all(|needles| needles.len() <= MOST_NEEDLES && longest(needles) <= LONGEST_NEEDLE)
+                    .all(|needles| needles.len() <= MAX_NEEDLES && longest(needles) <= MAX_NEEDLE_BYTES)
             );
         }
     }
