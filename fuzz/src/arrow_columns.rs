@@ -221,13 +221,20 @@ fn list<O: OffsetSizeTrait>(input: &mut Unstructured<'_>, len: usize, depth: usi
     Ok(Column { array: Arc::new(array), meanings })
 }
 
+/// Whether cells of a type are lists, also by way of a dictionary.
 fn is_list(kind: &DataType) -> bool {
-    matches!(kind, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _))
+    match kind {
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => true,
+        DataType::Dictionary(_, values) => is_list(values),
+        _ => false,
+    }
 }
 
 /// Lists of lists: elements are present or missing, and nothing else of them is read.
 fn of_lists(values: &ArrayRef, offsets: &[usize], nulls: Option<&NullBuffer>) -> Vec<Meaning> {
-    let element = |at: usize| if values.is_null(at) { Given::Missing } else { Given::Object };
+    let nulls_of_values = values.logical_nulls();
+    let is_null = |at| nulls_of_values.as_ref().is_some_and(|nulls| nulls.is_null(at));
+    let element = |at: usize| if is_null(at) { Given::Missing } else { Given::Object };
     offsets
         .windows(2)
         .enumerate()

@@ -1,83 +1,84 @@
 //! A history of adds, replacements, removals, matches and saves on one engine, against the reference evaluation and
 //! `scan`.
 //!
-//! The bytes are the random numbers of the generators in `tamis-conformance`: every input is a valid history, and a
-//! mutated byte changes one choice. `crates/tamis-core/tests/suite/engines` runs the same kind of histories with random
-//! numbers; here the counters of branches decide which histories are kept and extended.
+//! An input is a sequence of steps of four bytes: what to do, to which id, and the seed of the expression or event, which
+//! the generators of `tamis-conformance` draw. So every input is a valid history; libFuzzer inserts, removes, repeats and
+//! joins steps, and keeps the histories that reach new branches. `crates/tamis-core/tests/suite/engines` runs the same kind
+//! of histories without that guidance.
+//!
+//! Bytes as the random numbers of the generators (proptest's `PassThrough`) would let a mutation change one predicate, but
+//! proptest splits them in halves at every nested strategy and rejects the zeros that follow for ever.
 
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use std::sync::OnceLock;
 use tamis_conformance::event::{GivenEvent, write_row};
 use tamis_conformance::generate::{event, expression};
+use tamis_conformance::seeded::Draw;
 use tamis_core::Error;
 use tamis_core::engine::registry::{OptionValue, Options, Registry};
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Missing, Truth};
 use tamis_core::index::{Id, Index, Settings, Source};
-use xxhash_rust::xxh3::xxh3_64;
 
-/// Operations per history. A thousand would spend the time on matching one large index.
-const MAX_STEPS: usize = 40;
+/// Steps per history. A thousand would spend the time on matching one large index.
+const MAX_STEPS: usize = 60;
 /// Ids in use: few, so that duplicates, replacements and removals of present ids are frequent.
-const IDS: i64 = 12;
+const IDS: u8 = 12;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Step {
     Add(Id, Expr),
     Replace(Id, Expr),
     Remove(Id),
     Match(GivenEvent),
-    Observe(Vec<GivenEvent>),
+    Observe(GivenEvent),
     Compact,
     Save,
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    let id =
-        || (0..IDS).prop_map(|n| if n % 3 == 0 { Id::from(n.to_string().as_str()) } else { Id::from(n) });
-    prop_oneof![
-        6 => (id(), expression()).prop_map(|(id, expr)| Step::Add(id, expr)),
-        1 => (id(), expression()).prop_map(|(id, expr)| Step::Replace(id, expr)),
-        2 => id().prop_map(Step::Remove),
-        4 => event().prop_map(Step::Match),
-        1 => prop::collection::vec(event(), 0..4).prop_map(Step::Observe),
-        1 => Just(Step::Compact),
-        1 => Just(Step::Save),
-    ]
+impl Step {
+    fn new([action, id, seed @ ..]: [u8; 4], strategies: &Strategies) -> Step {
+        let number = id % IDS;
+        let id = if number.is_multiple_of(3) {
+            Id::from(number.to_string().as_str())
+        } else {
+            Id::from(i64::from(number))
+        };
+        let mut draw = Draw::new(u16::from_le_bytes(seed).into());
+        match action % 16 {
+            0..6 => Step::Add(id, draw.one(&strategies.expression)),
+            6 => Step::Replace(id, draw.one(&strategies.expression)),
+            7..9 => Step::Remove(id),
+            9..13 => Step::Match(draw.one(&strategies.event)),
+            13 => Step::Observe(draw.one(&strategies.event)),
+            14 => Step::Compact,
+            _ => Step::Save,
+        }
+    }
+}
+
+struct Strategies {
+    expression: BoxedStrategy<Expr>,
+    event: BoxedStrategy<GivenEvent>,
+}
+
+thread_local! {
+    /// Made once: making them takes longer than drawing from them.
+    static STRATEGIES: Strategies = Strategies { expression: expression(), event: event() };
 }
 
 /// Checks one history.
 pub fn check(data: &[u8]) {
-    let Some((&[engine, setting], choices)) = data.split_first_chunk::<2>() else {
+    let Some((&[engine, setting], steps)) = data.split_first_chunk::<2>() else {
         return;
     };
-    if choices.is_empty() {
-        return;
-    }
-    let rng = TestRng::from_seed(RngAlgorithm::PassThrough, &[choices, filler()].concat());
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let count = 1 + usize::from(setting >> 2) % MAX_STEPS;
-    let Ok(steps) = prop::collection::vec(step(), count).new_tree(&mut runner) else {
-        return;
-    };
+    let (steps, _) = steps.as_chunks::<4>();
     let mut checked = Checked::new(engine, setting);
-    for step in steps.current() {
+    for step in steps.iter().take(MAX_STEPS) {
+        let step = STRATEGIES.with(|strategies| Step::new(*step, strategies));
         checked.apply(&step);
         checked.index.validate().expect("a sound index");
     }
     checked.check_contents();
-}
-
-/// Random numbers for when the input has no more. Zeros, which proptest would go on with, make it reject draws for ever.
-fn filler() -> &'static [u8] {
-    /// More than any history takes: an expression takes at most 4 KiB.
-    const BYTES: usize = 8 * 1024 * MAX_STEPS;
-    static FILLER: OnceLock<Vec<u8>> = OnceLock::new();
-    FILLER.get_or_init(|| {
-        (0..BYTES as u64 / 8).flat_map(|block| xxh3_64(&block.to_le_bytes()).to_le_bytes()).collect()
-    })
 }
 
 /// An index, a `scan` with the same content, and that content in order of insertion.
@@ -141,12 +142,12 @@ impl Checked {
                 (other, place) => unreachable!("removing {id} at {place:?}: {other:?}"),
             },
             Step::Match(event) => self.check_match(event),
-            Step::Observe(events) => {
+            Step::Observe(event) => {
                 let schema = self.index.schema();
                 let mut rows = Rows::default();
-                events.iter().for_each(|event| write_row(event, &schema, &mut rows));
+                write_row(event, &schema, &mut rows);
                 self.index.observe_rows(&schema, &rows).expect("a fresh schema");
-                events.iter().for_each(|event| self.check_match(event));
+                self.check_match(event);
             }
             Step::Compact => self.index.compact().expect("compaction"),
             Step::Save => {
