@@ -24,7 +24,7 @@ pub fn check(data: &[u8]) {
         return;
     };
     let schema = schema(ATTRIBUTES);
-    match (ArrowReader::new(&batch, &schema), columns.iter().all(|column| readable(column))) {
+    match (ArrowReader::new(&batch, &schema), columns.iter().all(readable)) {
         (Ok(reader), true) => check_rows(&reader, &columns, &schema),
         // A struct may hold a type that is no value where no rule refers to it.
         (Ok(_), false) => {}

@@ -71,7 +71,7 @@ fn events(expr: &Expr) -> Vec<GivenEvent> {
         }
     });
     let event = |n: usize| {
-        let kept = values.iter().enumerate().filter(|(at, _)| (at + n) % 3 != 0);
+        let kept = values.iter().enumerate().filter(|(at, _)| !(at + n).is_multiple_of(3));
         kept.map(|(_, (name, value))| (name.clone(), shifted(value, n as i64 % 3 - 1))).collect()
     };
     (0..EVENTS).map(event).collect()
