@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from tamis.cli import main
 from tamis.spark.session import local_session
 
-Running = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture
 def run(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Running:
+) -> RunCommand:
     """Run a command line in a folder of its own; give its exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
 

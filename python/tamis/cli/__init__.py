@@ -1,8 +1,13 @@
 """The command line: ``tamis match``, ``explain``, ``engines``, ``draw``, ``tour``, ``demo`` and ``spark``.
 
-One module per subcommand. Each has ``add_parser``, which describes its arguments, and ``run``,
-which does the work and returns the exit code. Heavy imports (pyarrow, rich) happen where they
-are used, so that ``tamis --help`` answers at once.
+One module per command: ``add_parser`` defines its arguments, and ``run`` executes it and returns the exit
+code. Heavy packages (pyarrow, rich) are imported where they are used, so that ``tamis --help`` is fast.
+
+| folder | contents |
+| --- | --- |
+| `commands/` | the commands that need no Spark |
+| `pipeline/`, `demo/` | ``tamis spark`` and ``tamis demo`` |
+| `input/`, `output/` | loading rules; printing results |
 """
 
 from __future__ import annotations
@@ -14,24 +19,25 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tamis.cli import demo, draw, engines, explain, match, pipeline, tour
+from tamis import TamisError
+from tamis.cli import demo, pipeline
+from tamis.cli.commands import draw, engines, explain, match, tour
 from tamis.cli.exits import CommandError, Exit
-from tamis.errors import TamisError
 from tamis.files import InputError
 
 _EXAMPLES = """examples:
-  tamis tour                                    see what it does, with no files of your own
+  tamis tour                                    a tour on built-in data, without files of your own
   tamis match rules.txt events.jsonl            which rules does each event match?
   tamis explain rules.txt events.jsonl --id 3   why does rule 3 match the first event, or not?
-  tail -f app.jsonl | tamis match rules.txt -   match a stream as it comes
-  tamis draw rules.txt --output rules.svg       how do the rules hang together?
+  tail -f app.jsonl | tamis match rules.txt -   match events from a pipe as they arrive
+  tamis draw rules.txt --output rules.svg       draw the structure that an engine builds
 
-`tamis COMMAND --help` has more about each command.
+`tamis COMMAND --help` describes each command.
 """
 
 
 class _ShowVersion(argparse.Action):
-    """Look the version up only when it is asked for: reading package metadata takes time."""
+    """Reads the version only for ``--version``: reading package metadata takes time."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_args: Any, **_kwargs: Any) -> None:
         from importlib.metadata import version
@@ -43,12 +49,12 @@ class _ShowVersion(argparse.Action):
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tamis",
-        description="Find out which of many Boolean expressions an event satisfies.",
+        description="Find the rules, out of millions of Boolean expressions, that an event matches.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version and leave")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (match, explain, engines, draw, tour, demo, pipeline):
         command.add_parser(commands)
@@ -71,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Run the chosen subcommand, and turn whatever ends it early into a message and an exit code."""
+    """Run the chosen command, and turn errors into a message and an exit code."""
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
         code = run(arguments)
@@ -92,12 +98,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _drop_output() -> None:
-    """Point stdout at nothing, or Python complains when it flushes stdout at exit."""
+    """Redirect stdout to the null device: Python flushes stdout at exit, and would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_all_characters() -> None:
-    """Escape what a terminal or pipe with an old encoding cannot show, rather than fail on it."""
+    """Escape characters that the encoding of the terminal or pipe cannot represent, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

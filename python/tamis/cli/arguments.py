@@ -1,4 +1,4 @@
-"""Arguments that several subcommands share."""
+"""Arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 RULES_FORMATS = """rules, by file ending (or --rules-format):
-  .txt, other  one expression per line; its id is the line number. If the first rule reads
-               id<TAB>expression, all are read so. Blank lines, # and -- lines are skipped
+  .txt, other  one expression per line; its id is the line number. If the first rule has the
+               form id<TAB>expression, all have. Blank lines, # and -- lines are skipped
   .tsv         id<TAB>expression
   .jsonl       {"id": "ad-1", "expression": "age > 30"}; also .ndjson, .json
-  .csv         columns expression and, if wanted, id (else the row number)
+  .csv         columns expression and, optionally, id (default: the row number)
   .parquet     the same columns
 """
 
@@ -25,16 +25,16 @@ events, by file ending (or --events-format):
   .csv         one event per row under a header; types are inferred per column, ISO dates and
                timestamps included; an empty cell is a missing value
   .parquet     one event per row
-  -            JSON lines from standard input, matched as they come
+  -            JSON lines from standard input, matched as they arrive
 
-Events are numbered from 1: by line in JSON lines (so blank lines count), by row in tables.
+Events are numbered from 1: by line in JSON lines (blank lines count), by row in tables.
 """
 
 
 def add_command(
     commands: Commands, name: str, summary: str, description: str, epilog: str
 ) -> argparse.ArgumentParser:
-    """Add a subcommand whose help keeps the line breaks of its texts."""
+    """Add a command whose help keeps the line breaks of its texts."""
     return commands.add_parser(
         name,
         help=summary,
@@ -46,7 +46,7 @@ def add_command(
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add RULES and EVENTS, their formats, and how a missing attribute counts."""
+    """Add RULES and EVENTS, their formats, and --missing."""
     add_rules(parser)
     parser.add_argument("events", metavar="EVENTS", help="the file of events, or - for stdin")
     parser.add_argument(
@@ -54,30 +54,35 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         type=EventsFormat,
         choices=list(EventsFormat),
         metavar="FORMAT",
-        help=f"one of {', '.join(EventsFormat)}; follows from the file ending",
+        help=f"one of {', '.join(EventsFormat)} (default: by file ending)",
     )
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add RULES, their format, and how a missing attribute counts."""
-    parser.add_argument("rules", metavar="RULES", help="the file of expressions")
+    """Add RULES, their format, and --missing."""
+    parser.add_argument("rules", metavar="RULES", help="the file of rules")
     parser.add_argument(
         "--rules-format",
         type=RulesFormat,
         choices=list(RulesFormat),
         metavar="FORMAT",
-        help=f"one of {', '.join(RulesFormat)}; follows from the file ending",
+        help=f"one of {', '.join(RulesFormat)} (default: by file ending)",
     )
+    add_missing(parser)
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Add --missing, the truth of a predicate on a missing attribute."""
     parser.add_argument(
         "--missing",
         choices=["unknown", "false"],
         default="unknown",
-        help="what a predicate on a missing attribute is: unknown as in SQL (default), or false",
+        help="the truth of a predicate on a missing attribute: unknown as in SQL (default), or false",
     )
 
 
 def at_least_one(text: str) -> int:
-    """Read a number from 1 up, for argparse.
+    """Parse an integer of at least 1, for argparse.
 
     >>> at_least_one("12")
     12
@@ -87,5 +92,5 @@ def at_least_one(text: str) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
     return number

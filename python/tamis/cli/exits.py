@@ -1,20 +1,20 @@
-"""How a command ends: exit codes a script can use, and the error that ends one early."""
+"""Exit codes of the commands, and the error that ends a command with a message."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
 HELP = """exit codes:
-  0    ran, and something matched
-  1    ran, and nothing matched (as grep does)
-  2    the command line, a rule or an event is wrong; stderr says what and where
+  0    at least one match
+  1    no match (as grep does)
+  2    wrong arguments, or a bad rule or event; stderr has the location and the reason
   130  interrupted with Ctrl-C
-  141  the reader of the output went away, as `head` does
+  141  the output was closed, as by `head`
 """
 
 
 class Exit(IntEnum):
-    """The exit codes of every subcommand."""
+    """The exit codes of all commands."""
 
     MATCHED = 0
     NOTHING_MATCHED = 1
@@ -24,4 +24,4 @@ class Exit(IntEnum):
 
 
 class CommandError(Exception):
-    """Ends a command with ``Exit.WRONG_INPUT``; the message is complete as it stands."""
+    """Ends a command with ``Exit.WRONG_INPUT``; its message is printed unchanged."""

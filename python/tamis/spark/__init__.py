@@ -1,7 +1,10 @@
 """The data pipeline on Spark: generate, ingest, profile, build, match, stream.
 
-DataFrame in, DataFrame out. Nothing is collected on the driver, and no part of Spark is used that Spark
-Connect has not got, so the same code runs on a laptop, on a cluster and against a Connect server.
+DataFrame in, DataFrame out. The driver collects no rows, and every function works on a local Spark, on a
+cluster and with a Spark Connect server.
+
+The public names below are imported on first use: workers import this package for each task and need few of
+them.
 """
 
 from __future__ import annotations
@@ -10,13 +13,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tamis.spark.building import build_index
-    from tamis.spark.changing import apply_changes, compact
-    from tamis.spark.explaining import explain
+    from tamis.spark.build.changes import apply_changes
+    from tamis.spark.build.compaction import compact
+    from tamis.spark.build.index import build_index
     from tamis.spark.generating import generate_events, generate_subscriptions
-    from tamis.spark.manifest import IndexRef
-    from tamis.spark.matching import match
-    from tamis.spark.matching_files import match_files
+    from tamis.spark.matching.explain import explain
+    from tamis.spark.matching.files import match_files
+    from tamis.spark.matching.stream import match_stream
+    from tamis.spark.matching.table import match
     from tamis.spark.profiling import (
         profile,
         profile_events,
@@ -26,32 +30,33 @@ if TYPE_CHECKING:
         selectivities,
     )
     from tamis.spark.session import local_session
-    from tamis.spark.streaming import match_stream
-    from tamis.spark.versions import open_index, publish, read_quarantine, vacuum
+    from tamis.spark.store.manifest import IndexRef
+    from tamis.spark.store.versions import open_index, publish, read_quarantine, vacuum
 
-# Imported when they are asked for: workers, which import this package for each task, need few of them.
-_HOMES = {
-    "IndexRef": "manifest",
-    "apply_changes": "changing",
-    "build_index": "building",
-    "compact": "changing",
-    "explain": "explaining",
+# The module of each public name. No submodule of this package may bear one of these names: importing it would
+# replace the function in the package's namespace.
+_MODULES = {
+    "IndexRef": "store.manifest",
+    "apply_changes": "build.changes",
+    "build_index": "build.index",
+    "compact": "build.compaction",
+    "explain": "matching.explain",
     "generate_events": "generating",
     "generate_subscriptions": "generating",
     "local_session": "session",
-    "match": "matching",
-    "match_files": "matching_files",
-    "match_stream": "streaming",
-    "open_index": "versions",
+    "match": "matching.table",
+    "match_files": "matching.files",
+    "match_stream": "matching.stream",
+    "open_index": "store.versions",
     "profile": "profiling",
     "profile_events": "profiling",
     "profile_subscriptions": "profiling",
-    "publish": "versions",
-    "read_quarantine": "versions",
+    "publish": "store.versions",
+    "read_quarantine": "store.versions",
     "sample_events": "profiling",
     "save_profile": "profiling",
     "selectivities": "profiling",
-    "vacuum": "versions",
+    "vacuum": "store.versions",
 }
 
 __all__ = [
@@ -80,15 +85,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is exported at its first use."""
-    if name not in _HOMES:
+    """Import a public name on its first use."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+        module = importlib.import_module(f"{__name__}.{_MODULES[name]}")
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("tamis"):
             raise
         raise ModuleNotFoundError(
             f"tamis.spark needs {error.name}: pip install 'tamis[spark]'", name=error.name
         ) from error
-    return getattr(home, name)
+    return getattr(module, name)

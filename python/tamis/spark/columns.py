@@ -1,4 +1,4 @@
-"""Columns of a table: named exactly, there, and of a type that can be an id."""
+"""Columns of a DataFrame: references by exact name, existence checks, types of ids."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, IntegralType, StringType, StructType
 
-from tamis.spark.manifest import IdType
+from tamis.spark.store.manifest import IdType
 
 
-def named(column: str) -> Column:
-    """Refer to a column by its exact name, whatever signs are in it."""
+def exact_column(column: str) -> Column:
+    """Refer to a column by its exact name: dots and quotes in it have no special meaning."""
     return F.col("`" + column.replace("`", "``") + "`")
 
 
 def column_type(schema: StructType, column: str) -> DataType:
-    """Give the type of a column.
+    """Return the type of a column.
 
     Raises:
-        ValueError: There is no such column; the message says which there are.
+        ValueError: The column does not exist; the message lists those that do.
     """
     for field in schema.fields:
         if field.name == column:
@@ -29,22 +29,22 @@ def column_type(schema: StructType, column: str) -> DataType:
     raise ValueError(f"there is no column {column!r}; there are {', '.join(schema.names) or 'none'}")
 
 
-def require(rows: DataFrame, names: Iterable[str]) -> None:
-    """Check that columns are there.
+def require_columns(rows: DataFrame, names: Iterable[str]) -> None:
+    """Check that columns exist.
 
     Raises:
-        ValueError: One is not; the message says which are.
+        ValueError: One does not; the message lists those that do.
     """
     for name in names:
         column_type(rows.schema, name)
 
 
 def id_type(rows: DataFrame, column: str) -> IdType:
-    """Tell what ids an index gets from a column: strings stay strings, integers become bigint.
+    """Return the type that an index stores the ids of a column as: strings as string, integers as bigint.
 
     Raises:
-        ValueError: There is no such column.
-        TypeError: It is of another type.
+        ValueError: The column does not exist.
+        TypeError: It has another type.
     """
     kind = column_type(rows.schema, column)
     if isinstance(kind, StringType):
@@ -55,5 +55,5 @@ def id_type(rows: DataFrame, column: str) -> IdType:
 
 
 def arrow_id_type(ids: IdType) -> pa.DataType:
-    """Give the type of a column of ids as workers make it."""
+    """Return the Arrow type of a column of ids."""
     return pa.int64() if ids == "bigint" else pa.string()

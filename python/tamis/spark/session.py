@@ -1,4 +1,4 @@
-"""A Spark session, on this machine or of a server, for those who have none yet."""
+"""Spark sessions: a local one, or a connection to a Spark Connect server."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 if TYPE_CHECKING:
     import grpc
 
-# Seconds to wait for a server of which nothing is heard.
-_PATIENCE = 30.0
+# Maximum time to wait for a server that does not respond.
+_TIMEOUT_SECONDS = 30.0
 _TIME_ZONE = {"spark.sql.session.timeZone": "UTC"}
 _SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -31,14 +31,14 @@ _SETTINGS = {
 def local_session(
     master: str = "local[*]", *, app: str = "tamis", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Start Spark on this machine, or take the session that already runs.
+    """Start Spark on this machine, or return the session that is already running.
 
-    Workers use the running Python, not the system's.
+    Workers use the Python interpreter of this process, not the system's.
 
     Args:
-        master: `local[*]` uses all cores; `local-cluster[2,1,1024]` starts two executors of their own.
-        app: The name Spark shows.
-        settings: More settings of Spark; they win over ours.
+        master: `local[*]` uses all cores; `local-cluster[2,1,1024]` starts two executor processes.
+        app: The name that Spark shows.
+        settings: Further settings of Spark; they override the defaults.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -49,32 +49,32 @@ def local_session(
 
 
 def remote_session(url: str) -> SparkSession:
-    """Connect to a Spark Connect server. All files are then those of its machines, not of this one.
+    """Connect to a Spark Connect server. All paths then refer to the server's machines, not to this one.
 
     Args:
         url: As in ``sc://host:15002`` or ``sc://host:443/;use_ssl=true;token=...``.
 
     Raises:
-        ImportError: pyspark's client of Spark Connect is not installed.
-        ValueError: The URL is none.
-        ConnectionError: No server answers there.
+        ImportError: pyspark's Spark Connect client is not installed.
+        ValueError: The URL is malformed.
+        ConnectionError: No server responds.
     """
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
-    place = DefaultChannelBuilder(url)
-    if not _answers(place.toChannel()):
-        # The URL itself may hold a token.
-        raise ConnectionError(f"no Spark Connect server answers at {place.endpoint}")
+    connection = DefaultChannelBuilder(url)
+    if not _responds(connection.toChannel()):
+        # Not the URL, which may contain a token.
+        raise ConnectionError(f"no Spark Connect server answers at {connection.endpoint}")
     builder = SparkSession.builder.remote(url)
     for name, value in _TIME_ZONE.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def _answers(channel: grpc.Channel) -> bool:
-    """Tell whether someone is at the other end, and close the channel.
+def _responds(channel: grpc.Channel) -> bool:
+    """Check whether a server responds, and close the channel.
 
-    A client of Spark would go on trying for ten minutes.
+    Spark's own client would retry for ten minutes.
     """
     from grpc import ChannelConnectivity
 
@@ -82,7 +82,7 @@ def _answers(channel: grpc.Channel) -> bool:
     channel.subscribe(states.put, try_to_connect=True)
     try:
         while True:
-            state = states.get(timeout=_PATIENCE)
+            state = states.get(timeout=_TIMEOUT_SECONDS)
             if state in (ChannelConnectivity.READY, ChannelConnectivity.TRANSIENT_FAILURE):
                 return bool(state is ChannelConnectivity.READY)
     except Empty:

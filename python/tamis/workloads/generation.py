@@ -1,4 +1,4 @@
-"""Any rows of a workload, as Arrow data."""
+"""Rows of a workload as Arrow data."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tamis.workloads.calibration import calibrated, subscriptions_of
-from tamis.workloads.counters import Numbers
-from tamis.workloads.events import draw_events
-from tamis.workloads.layouts import Layout, event_columns, event_schema
-from tamis.workloads.plan import Plan
+from tamis.workloads.calibration.calibrate import calibrated, subscriptions_of
+from tamis.workloads.calibration.plan import Plan
+from tamis.workloads.events.layouts import Layout, event_columns, event_schema
+from tamis.workloads.events.rows import draw_events
+from tamis.workloads.sampling.counters import Numbers
 from tamis.workloads.specs import Spec
 
 SUBSCRIPTION_SCHEMA = pa.schema([("id", pa.int64()), ("expression", pa.string())])
-# So many rows at a time stay near a core.
+# Rows per block, so that intermediate arrays stay in cache.
 _BLOCK = 4_096
 _LAST_ROW = 1 << 60
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload that is settled: its rows can be drawn anywhere, in any order, in any portions.
+    """A calibrated workload: its rows can be drawn anywhere, in any order and any slices.
 
     It is small and pickles; `Workload.of` makes one.
 
     Attributes:
-        spec: What the workload is made of.
-        seed: What all random numbers depend on.
-        plan: How its subscriptions and events come to match.
+        spec: The parameters.
+        seed: The seed of all random numbers.
+        plan: The result of calibration.
     """
 
     spec: Spec
@@ -39,15 +39,15 @@ class Workload:
 
     @classmethod
     def of(cls, spec: Spec, seed: int) -> Workload:
-        """Settle a workload: find out how the share of matches it asks for is met.
+        """Calibrate a workload to its match probability.
 
         Raises:
-            ValueError: If that share cannot be met.
+            ValueError: The match probability cannot be reached.
         """
         return cls(spec, seed, calibrated(spec, seed))
 
     def subscriptions(self, rows: Numbers) -> pa.RecordBatch:
-        """The subscriptions with the given numbers, as `id` and `expression`."""
+        """Return the subscriptions with the given row numbers, as `id` and `expression`."""
         texts = [
             subscriptions_of(self.spec, self.seed, self.plan, part).texts() for part in _blocks(rows)
         ] or [pa.array([], pa.string())]
@@ -56,7 +56,7 @@ class Workload:
         )
 
     def events(self, rows: Numbers, layout: Layout = "json") -> pa.RecordBatch:
-        """The events with the given numbers, as `event_id` and what the layout says."""
+        """Return the events with the given row numbers, as `event_id` and the columns of the layout."""
         schema = event_schema(self.spec, layout)
         blocks = [
             event_columns(draw_events(self.spec, self.seed, self.plan, part), layout)
@@ -74,19 +74,19 @@ def _blocks(rows: Numbers) -> Iterator[Numbers]:
 def generate_subscriptions(spec: Spec, start: int, count: int, *, seed: int) -> pa.RecordBatch:
     """Draw subscriptions.
 
-    A row depends on the spec, the seed and its number alone, so any portions put together are the whole.
+    A row depends on the spec, the seed and its number alone, so slices concatenate to the whole.
 
     Args:
-        spec: What the workload is made of.
+        spec: The parameters of the workload.
         start: The number of the first row.
-        count: How many rows.
-        seed: What all random numbers depend on.
+        count: The number of rows.
+        seed: The seed of all random numbers.
 
     Returns:
         The columns `id`, int64, and `expression`, string.
 
     Raises:
-        ValueError: If the share of matches the spec asks for cannot be met.
+        ValueError: The spec's match probability cannot be reached.
 
     Example:
         >>> from tamis import workloads
@@ -104,23 +104,23 @@ def generate_events(
     """Draw events.
 
     Args:
-        spec: What the workload is made of.
+        spec: The parameters of the workload.
         start: The number of the first row.
-        count: How many rows.
-        seed: What all random numbers depend on.
-        layout: "json" gives a column `event` with JSON text, "columns" a typed column for each attribute,
-            null where the event lacks it, "map" a column `event` of type map<string, string>.
+        count: The number of rows.
+        seed: The seed of all random numbers.
+        layout: "json" gives a column `event` of JSON text, "columns" one typed column per attribute, null
+            where the event lacks it, "map" a column `event` of type map<string, string>.
 
     Returns:
         The column `event_id`, int64, and those of the layout.
 
     Raises:
-        ValueError: If there is no such layout, or the share of matches the spec asks for cannot be met.
+        ValueError: The layout is unknown, or the spec's match probability cannot be reached.
     """
     return Workload.of(spec, seed).events(_range(start, count), layout)
 
 
 def _range(start: int, count: int) -> Numbers:
     if start < 0 or count < 0 or start + count > _LAST_ROW:
-        raise ValueError(f"rows {start:,} to {start + count:,} asked for; accepted are 0 to 2**60")
+        raise ValueError(f"rows {start:,} to {start + count:,} requested; accepted are 0 to 2**60")
     return np.arange(start, start + count, dtype=np.int64)

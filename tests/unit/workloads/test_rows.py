@@ -133,8 +133,8 @@ def test_layouts_hold_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", VARIED)
 def test_conjunctions_and_trees_say_what_the_index_finds(name: str) -> None:
     """The pilot of the calibration matches by numpy; it must agree with the index."""
-    from tamis.workloads.calibration import subscriptions_of
-    from tamis.workloads.events import EventTable, draw_events
+    from tamis.workloads.calibration.calibrate import subscriptions_of
+    from tamis.workloads.events.rows import EventTable, draw_events
 
     workload = Workload.of(VARIED[name], 1)
     rows, numbers = np.arange(2_000), np.arange(100)

@@ -9,7 +9,7 @@ import pytest
 
 from tamis import workloads
 from tamis.workloads import ConjunctionSpec, NormalFormSpec, Spec, TreeSpec
-from tamis.workloads.options import with_parameters
+from tamis.workloads.specs.parameters import with_parameters
 
 ALL = [*map(workloads.paper, workloads.papers()), *map(workloads.in_the_manner_of, workloads.manners())]
 

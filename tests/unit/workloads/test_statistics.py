@@ -12,10 +12,10 @@ import pytest
 
 from tamis import workloads
 from tamis.workloads import ConjunctionSpec, NormalFormSpec, Plan, TreeSpec
-from tamis.workloads.counters import Draws, Purpose, keys, stream
-from tamis.workloads.events import draw_events
-from tamis.workloads.popularity import Popularity, zipf, zipf_weights
-from tamis.workloads.trees import draw_trees
+from tamis.workloads.sampling.counters import Draws, Purpose, keys, stream
+from tamis.workloads.events.rows import draw_events
+from tamis.workloads.sampling.popularity import Popularity, zipf, zipf_weights
+from tamis.workloads.subscriptions.trees import draw_trees
 
 ROWS = 20_000
 FREE = ConjunctionSpec(match_probability=None)

@@ -1,11 +1,11 @@
-"""``tamis demo``: the whole pipeline on Spark, from drawing a workload to a report with pictures.
+"""``tamis demo``: the whole pipeline on Spark, from drawing a workload to a report with charts.
 
-| module | question it answers |
+| module | contents |
 | --- | --- |
-| `pipeline` | What is done, step by step? |
-| `stream` | How do subscriptions change while events stream? |
-| `checking` | Are the answers those of a plain scan? |
-| `gathering` | What does the report show? |
+| `run` | the steps |
+| `stream` | a stream of events while rules change |
+| `scan_check` | compares results with the engine `scan` |
+| `report_data` | collects what the report shows |
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 _FOLDER = "tamis-demo"
 
-_DESCRIPTION = f"""Run the whole pipeline on a Spark of this machine: draw advertisements and visitors,
-take them in and set bad rows aside, profile them, build an index in shards, match all events, rank
-the best matches, and match a stream while subscriptions change. The answers of some events are
-compared with a plain scan. At the end there is a report with pictures.
+_DESCRIPTION = f"""Run the whole pipeline on a local Spark: draw advertisements as rules and visitors as
+events, check every row, profile both, build an index in shards, match all events, rank the best
+matches, and match a stream while rules change. Results of a sample of events are compared with
+the engine `scan`. The last step writes a report with charts.
 
-Writes to a folder of its own: ./{_FOLDER} if that is not there yet, else a fresh temporary one.
-Needs Java 17 and pip install 'tamis[spark]'. `tamis tour` shows matching itself, and needs neither."""
+The output folder is ./{_FOLDER}, or a new temporary folder if that exists. Needs Java 17 and
+pip install 'tamis[spark]'. `tamis tour` shows matching alone, and needs neither."""
 
 _EPILOG = """examples:
   tamis demo
@@ -39,71 +39,77 @@ _EPILOG = """examples:
 
 
 def add_parser(commands: Commands) -> None:
-    """Describe the subcommand."""
-    summary = "run the whole pipeline on Spark, and write a report with pictures"
+    """Add the command."""
+    summary = "run the whole pipeline on Spark, and write a report with charts"
     parser = add_command(commands, "demo", summary, _DESCRIPTION, _EPILOG)
     parser.add_argument(
-        "--subscriptions", type=at_least_one, default=20_000, metavar="N", help="how many (default: 20000)"
+        "--subscriptions",
+        type=at_least_one,
+        default=20_000,
+        metavar="N",
+        help="the number of rules (default: 20000)",
     )
     parser.add_argument(
-        "--events", type=at_least_one, default=50_000, metavar="N", help="how many (default: 50000)"
+        "--events",
+        type=at_least_one,
+        default=50_000,
+        metavar="N",
+        help="the number of events (default: 50000)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="what all random numbers depend on (default: 1)"
-    )
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where to write; it must not be there yet")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the random seed (default: 1)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="the output folder; it must not exist")
     parser.add_argument("--master", default="local[*]", help="the Spark to start (default: local[*])")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the pipeline."""
-    from tamis.cli.pipeline.reasons import short_errors
     from tamis.cli.pipeline.session import is_remote, session
-    from tamis.cli.pipeline.steps import Steps
+    from tamis.cli.pipeline.spark_errors import short_errors
+    from tamis.cli.pipeline.step_log import StepLog
 
     _refuse_existing(arguments.out)
     if is_remote(arguments.master):
         raise CommandError(
-            f"tamis: error: the demo reads and writes files of this machine, and {arguments.master} may be "
-            "another; `tamis spark` takes it"
+            f"tamis: error: the demo reads and writes local files, and {arguments.master} may be another "
+            "machine; `tamis spark` runs single steps there"
         )
-    steps = Steps()
-    steps.say("starting Spark", "dim")
+    log = StepLog()
+    log.print_line("starting Spark", "dim")
     with session(arguments.master) as spark, short_errors():
-        from tamis.cli.demo.gathering import gather
-        from tamis.cli.demo.pipeline import Pipeline
+        from tamis.cli.demo.report_data import collect_report
+        from tamis.cli.demo.run import DemoRun
         from tamis.spark.report import write_page
 
         folder = _folder(arguments.out)
-        pipeline = Pipeline(spark, folder, arguments.subscriptions, arguments.events, arguments.seed, steps)
-        checks = pipeline.run()
+        demo = DemoRun(spark, folder, arguments.subscriptions, arguments.events, arguments.seed, log)
+        checks = demo.run()
         report = folder / "report.html"
-        write_page(gather(pipeline, checks), report)
-    steps.say("")
+        write_page(collect_report(demo, checks), report)
+    log.print_line("")
     for check in checks:
-        steps.say(check, "bold green")
-    steps.say(f"everything is in {folder}")
-    steps.say(f"the report, for a browser: {report}", "bold")
+        log.print_line(check, "bold green")
+    log.print_line(f"everything is in {folder}")
+    log.print_line(f"the report, for a browser: {report}", "bold")
     return Exit.MATCHED
 
 
 def _refuse_existing(out: Path | None) -> None:
     if out is not None and out.exists():
         raise CommandError(
-            f"{out}: error: it is there already, and nothing is overwritten; name another folder with --out, "
+            f"{out}: error: it already exists, and nothing is overwritten; name another folder with --out, "
             "or remove it"
         )
 
 
 def _folder(out: Path | None) -> Path:
-    """Make the folder to write to."""
+    """Create the output folder."""
     if out is not None:
         out.mkdir(parents=True)
         return out.absolute()
     here = Path.cwd() / _FOLDER
     try:
         here.mkdir()
-    except OSError:  # it is there, or nothing can be written here
+    except OSError:  # it exists, or the working folder is read-only
         return Path(tempfile.mkdtemp(prefix=f"{_FOLDER}-"))
     return here

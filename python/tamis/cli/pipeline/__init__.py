@@ -1,8 +1,8 @@
 """``tamis spark``: each step of the pipeline as a command.
 
-One module for each step, or for a few that belong together. Every step has ``add_parser``, which describes
-its arguments, and ``work``, which calls a public function of ``tamis.spark`` and says what it did. Nothing of
-Spark is imported before a step runs, so that help answers at once.
+One module per step in ``steps/``: ``add_parser`` defines its arguments, and ``execute`` calls a public
+function of ``tamis.spark`` and logs the result. Spark is imported only when a step runs, so that help is
+fast.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tamis.cli.arguments import add_command
-from tamis.cli.pipeline import (
+from tamis.cli.pipeline.steps import (
     build,
     changes,
     compact,
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 STEPS = (generate, ingest, profile, build, match, stream, changes, compact, publish, vacuum)
 
-_DESCRIPTION = """Run a step of the data pipeline on Spark: on this machine, or where --master says. Tables
-are Parquet, JSON lines or CSV, files or folders; what is written is Parquet. Needs Java 17
-and pip install 'tamis[spark]'."""
+_DESCRIPTION = """Run a step of the data pipeline on Spark: on this machine, or on the one that --master
+names. Input tables are Parquet, JSON lines or CSV, files or folders; output is Parquet. Needs
+Java 17 and pip install 'tamis[spark]'."""
 
 _EPILOG = """examples:
   tamis spark generate work --preset ads --subscriptions 100000 --events 50000
@@ -40,12 +40,12 @@ _EPILOG = """examples:
   tamis spark match work/events index matches
   tamis spark changes changes.jsonl index
 
-`tamis spark STEP --help` has more about each step; `tamis demo` runs them all.
+`tamis spark STEP --help` describes each step; `tamis demo` runs them all.
 """
 
 
 def add_parser(commands: Commands) -> None:
-    """Describe the subcommand and its steps."""
+    """Add the command and its steps."""
     parser = add_command(commands, "spark", "run a step of the pipeline on Spark", _DESCRIPTION, _EPILOG)
     steps = parser.add_subparsers(title="steps", metavar="STEP", required=True)
     for step in STEPS:
@@ -54,6 +54,6 @@ def add_parser(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from tamis.cli.pipeline.running import run_step
+    from tamis.cli.pipeline.run import run_step
 
     return run_step(arguments)

@@ -9,19 +9,13 @@ from tamis.cli.arguments import add_command, at_least_one
 
 if TYPE_CHECKING:
     from tamis.cli.arguments import Commands
-    from tamis.cli.pipeline.running import Work
+    from tamis.cli.pipeline.run import StepFunction
 
 FORMATS = ("parquet", "json", "csv")
 
-TABLES = """tables, by file ending, or by that of the files in a folder (or --format):
-  .parquet     with the types it has
-  .json        JSON lines, also .jsonl and .ndjson; types are inferred
-  .csv         under a header; types are inferred
-"""
-
 EXIT_CODES = """exit codes:
   0    done
-  2    the command line or the data is wrong, or Spark is missing; stderr says what
+  2    wrong arguments, bad data, or Spark is missing; stderr has the reason
 """
 
 
@@ -31,17 +25,17 @@ def add_step(
     summary: str,
     description: str,
     examples: str,
-    work: Work,
+    execute: StepFunction,
     codes: str = EXIT_CODES,
 ) -> argparse.ArgumentParser:
-    """Add a step, with what all of them take."""
+    """Add a step, with the arguments that all steps have."""
     parser = add_command(steps, name, summary, description, "\n".join([codes, examples]))
     parser.add_argument(
         "--master",
         default="local[*]",
         help="the Spark to start (default: local[*], all cores), or sc://HOST:PORT of a Connect server",
     )
-    parser.set_defaults(work=work)
+    parser.set_defaults(execute=execute)
     return parser
 
 
@@ -52,14 +46,14 @@ def add_table(parser: argparse.ArgumentParser, name: str, meaning: str) -> None:
         "--format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"one of {', '.join(FORMATS)}; follows from the files",
+        help=f"one of {', '.join(FORMATS)} (default: by file ending)",
     )
 
 
 def add_output(parser: argparse.ArgumentParser, meaning: str) -> None:
-    """Add a folder to write, and what happens if it is there."""
+    """Add a folder to write, and --overwrite."""
     parser.add_argument("out", metavar="OUT", help=meaning)
-    parser.add_argument("--overwrite", action="store_true", help="replace what is there; otherwise refused")
+    parser.add_argument("--overwrite", action="store_true", help="replace OUT if it exists (default: stop)")
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -68,56 +62,61 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def add_version(parser: argparse.ArgumentParser) -> None:
-    """Add what a version that is written is called, into how many shards it goes, and whether it is used."""
+    """Add the name of the version to write, its number of shards, and whether to publish it."""
     parser.add_argument(
         "--version", metavar="NAME", help="the version's name (default: one that sorts by time)"
     )
     parser.add_argument(
-        "--shards", type=at_least_one, metavar="N", help="how many files (default: one for 2,000,000 rows)"
+        "--shards", type=at_least_one, metavar="N", help="shard files (default: one per 2,000,000 rows)"
     )
     parser.add_argument(
         "--no-publish",
         dest="publish",
         action="store_false",
-        help="only write it; `tamis spark publish` uses it",
+        help="write the version, but leave the current one; `tamis spark publish` publishes it",
     )
 
 
-def add_subscription_columns(parser: argparse.ArgumentParser) -> None:
-    """Add which columns hold ids and expressions, and what is done about bad rows."""
-    parser.add_argument("--id-col", default="id", metavar="NAME", help="the column of ids (default: id)")
+def add_expression_column(parser: argparse.ArgumentParser) -> None:
+    """Add the column of expressions."""
     parser.add_argument(
         "--expr-col",
         default="expression",
         metavar="NAME",
         help="the column of expressions (default: expression)",
     )
+
+
+def add_rule_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the columns of ids and expressions, and how to handle bad rows."""
+    parser.add_argument("--id-col", default="id", metavar="NAME", help="the column of ids (default: id)")
+    add_expression_column(parser)
     parser.add_argument(
         "--on-error",
         choices=["raise", "quarantine"],
         default="raise",
-        help="what to do about bad rows: stop at the first (default), or set all of them aside",
+        help="for bad rows: stop at the first (default), or leave them out and store them with the reason",
     )
 
 
 def add_event_columns(parser: argparse.ArgumentParser) -> None:
-    """Add which columns hold an event."""
+    """Add the columns that hold an event."""
     parser.add_argument(
         "--event-id-col", default="event_id", metavar="NAME", help="the column of ids (default: event_id)"
     )
-    holding = parser.add_mutually_exclusive_group()
-    holding.add_argument(
+    layout = parser.add_mutually_exclusive_group()
+    layout.add_argument(
         "--attr-cols",
         type=_names,
         metavar="A,B,...",
-        help="the columns that are attributes (default: all others)",
+        help="the columns of attributes (default: all others)",
     )
-    holding.add_argument("--json-col", metavar="NAME", help="the column that holds a JSON object")
-    holding.add_argument("--map-col", metavar="NAME", help="the column that holds a map")
+    layout.add_argument("--json-col", metavar="NAME", help="the column of JSON objects")
+    layout.add_argument("--map-col", metavar="NAME", help="the column of maps")
 
 
-def event_columns(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Give what `add_event_columns` added, as functions take it."""
+def event_column_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of `add_event_columns` as keyword arguments."""
     return {
         "event_id_col": arguments.event_id_col,
         "attr_cols": arguments.attr_cols,
@@ -126,8 +125,8 @@ def event_columns(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def add_answers(parser: argparse.ArgumentParser) -> None:
-    """Add what is given for each event."""
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add the form of the matches."""
     parser.add_argument(
         "--top-k", type=at_least_one, metavar="K", help="only the K best matches of each event, with scores"
     )
@@ -135,19 +134,19 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         "--output",
         choices=["rows", "array"],
         default="rows",
-        help="a row for each match (default), or one for each event with an array of ids",
+        help="one row per match (default), or one row per event with an array of ids",
     )
     parser.add_argument(
         "--groups",
         type=at_least_one,
         default=1,
         metavar="N",
-        help="divide an index that is too large for one machine (default: 1)",
+        help="divide an index that exceeds the memory of a machine (default: 1)",
     )
 
 
-def answers(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Give what `add_answers` added, as functions take it."""
+def output_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of `add_output_options` as keyword arguments."""
     return {"top_k": arguments.top_k, "output": arguments.output, "groups": arguments.groups}
 
 

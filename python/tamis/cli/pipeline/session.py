@@ -1,4 +1,4 @@
-"""The Spark that a command works with, or what to install to have one."""
+"""The Spark session of a command; checks that packages and Java are installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tamis.cli.exits import CommandError
-from tamis.cli.pipeline.reasons import reason_of, short_errors
+from tamis.cli.pipeline.spark_errors import error_line, short_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,11 +23,11 @@ _OLDEST_JAVA = 17
 
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
-    """Give the session that runs in this process, or one that is started or connected to here, and ended.
+    """Return the running session of this process, or start or connect one and stop it at the end.
 
     Raises:
-        CommandError: Something that Spark needs is missing, and the message says what to install; or no
-            server answers.
+        CommandError: A requirement of Spark is missing, and the message says what to install; or no server
+            responds.
     """
     _require_packages()
     from pyspark.sql import SparkSession
@@ -44,7 +44,7 @@ def session(master: str) -> Iterator[SparkSession]:
 
 
 def is_remote(master: str) -> bool:
-    """Tell whether it is the URL of a Spark Connect server, which runs already."""
+    """Return whether the master is the URL of a Spark Connect server."""
     return master.startswith("sc://")
 
 
@@ -63,8 +63,8 @@ def _connected(url: str) -> SparkSession:
             return remote_session(url)
         except ImportError as error:
             raise CommandError(
-                "tamis: error: sc:// needs pyspark's client of Spark Connect: pip install 'pyspark[connect]' "
-                f"({reason_of(str(error))})"
+                "tamis: error: sc:// needs pyspark's Spark Connect client: pip install 'pyspark[connect]' "
+                f"({error_line(str(error))})"
             ) from error
         except ConnectionError as error:
             raise CommandError(f"tamis: error: {error}") from error
@@ -80,7 +80,7 @@ def _require_packages() -> None:
 
 
 def _require_java() -> None:
-    """Look before Spark does, whose own message is long and names no package."""
+    """Check for Java before Spark does: Spark's message is long and names no package."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else "java"
     found = _version(java) if shutil.which(java) else None

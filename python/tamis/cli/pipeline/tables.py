@@ -1,6 +1,6 @@
-"""Tables as commands name them: files and folders, whose format follows from their names.
+"""Tables named on the command line: files and folders, with the format of their names.
 
-They are looked at where Spark is, which with Spark Connect is another machine.
+Paths are checked where Spark runs, which with Spark Connect is another machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tamis.cli.exits import CommandError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 _ENDINGS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv"}
 
@@ -23,9 +23,9 @@ def read_table(spark: SparkSession, path: str, format: str | None = None) -> Dat
     """Read a table.
 
     Raises:
-        CommandError: It is not there, or its format cannot be told.
+        CommandError: It does not exist, or its format is unknown.
     """
-    from tamis.spark.versions import spark_uri
+    from tamis.spark.store.uris import spark_uri
 
     format = format or format_of(spark, path)
     if format == "csv":
@@ -34,62 +34,62 @@ def read_table(spark: SparkSession, path: str, format: str | None = None) -> Dat
 
 
 def format_of(spark: SparkSession, path: str) -> str:
-    """Tell the format of a file by its ending, that of a folder by those of its files.
+    """Return the format of a file by its ending, or of a folder by the endings of its files.
 
     Raises:
-        CommandError: It is not there, or its format cannot be told.
+        CommandError: It does not exist, or its format is unknown.
     """
-    named = _ENDINGS.get(Path(path).suffix.lower())
-    if _is_elsewhere(path):
-        # What is there would have to be listed; most often it is Parquet.
-        return named or "parquet"
-    if not _call(spark, is_there, path):
+    by_name = _ENDINGS.get(Path(path).suffix.lower())
+    if _is_remote(path):
+        # Not listed; Parquet is the most common format.
+        return by_name or "parquet"
+    if not _call(spark, path_exists, path):
         raise CommandError(f"{path}: error: no such file or folder")
-    found = named or _call(spark, format_within, path)
+    found = by_name or _call(spark, format_in_folder, path)
     if found is None:
         raise CommandError(
-            f"{path}: error: neither its name nor what is in it tells the format; --format does, with one of "
+            f"{path}: error: the format is unknown; set --format to one of "
             f"{', '.join(dict.fromkeys(_ENDINGS.values()))}"
         )
     return found
 
 
 def refuse_existing(spark: SparkSession, out: str, overwrite: bool) -> None:
-    """Stop before the work if there is something where its result is to go.
+    """Check that the output does not exist, before the work.
 
     Raises:
-        CommandError: There is, and it is not to be replaced.
+        CommandError: It exists, and is not to be overwritten.
     """
-    if not overwrite and not _is_elsewhere(out) and _call(spark, is_there, out):
-        raise CommandError(f"{out}: error: it is there already; name another folder, or give --overwrite")
+    if not overwrite and not _is_remote(out) and _call(spark, path_exists, out):
+        raise CommandError(f"{out}: error: it already exists; name another folder, or give --overwrite")
 
 
-def is_there(path: str) -> bool:
-    """Tell whether there is a file or folder on the machine that this runs on."""
+def path_exists(path: str) -> bool:
+    """Return whether a file or folder exists, on the machine where this runs."""
     return Path(path).exists()
 
 
-def format_within(path: str) -> str | None:
-    """Tell the format of the files in a folder, on the machine that this runs on."""
+def format_in_folder(path: str) -> str | None:
+    """Return the format of the files in a folder, on the machine where this runs; None if unknown."""
     files = (file for file in sorted(Path(path).rglob("*")) if not file.name.startswith((".", "_")))
     known = (_ENDINGS.get(file.suffix.lower()) for file in files)
     return next((format for format in known if format is not None), None)
 
 
-def _is_elsewhere(path: str) -> bool:
-    """Tell whether a path is that of an object store or the like."""
-    from tamis.spark.versions import store_uri
+def _is_remote(path: str) -> bool:
+    """Return whether a path is a URI of an object store or the like."""
+    from tamis.spark.store.uris import store_uri
 
     return "://" in store_uri(path)
 
 
-def _call(spark: SparkSession, function: Callable[[str], _Answer], path: str) -> _Answer:
-    from tamis.spark.calling import call
-    from tamis.spark.versions import store_uri
+def _call(spark: SparkSession, function: Callable[[str], _Result], path: str) -> _Result:
+    from tamis.spark.store.remote_call import remote_call
+    from tamis.spark.store.uris import store_uri
 
-    return call(spark, function, store_uri(path))
+    return remote_call(spark, function, store_uri(path))
 
 
-def mode_of(overwrite: bool) -> str:
-    """Give the mode in which Spark writes."""
+def write_mode(overwrite: bool) -> str:
+    """Return the mode in which Spark writes."""
     return "overwrite" if overwrite else "error"

@@ -1,17 +1,18 @@
-"""Ingest: raw tables, logs and catalogs become subscriptions and events; bad rows get a reason.
+"""Ingest: convert raw tables, logs and catalogs to rules and events; bad rows get a reason.
 
-Every function takes a DataFrame and gives an `Ingested`: ``good`` rows, which an index or a match accepts,
-and ``bad`` rows, each with the column and the reason. No row is lost: good and bad together are the input.
+Every function takes a DataFrame and returns an `Ingested`: ``good`` rows, which `build_index` or `match`
+accepts, and ``bad`` rows, each with the column and the reason. No row is lost: good and bad rows together are
+the input.
 
-| function | a row of the input is | a good row is |
+| function | one row of the input is | a good row is |
 | --- | --- | --- |
-| `subscriptions` | an expression that someone wrote | a subscription |
-| `weighted` | an expression, its predicates to be weighed for top-k | a subscription |
-| `keywords` | a query of a search log | a subscription |
+| `subscriptions` | a written expression | a rule |
+| `weighted` | a rule, whose predicates get weights for top-k | a rule |
+| `keywords` | a query of a search log | a rule |
 | `keyword_events` | a document | an event |
-| `table` | an item of a sparse catalog, as what somebody wants | a subscription |
-| `table_events` | an item of a sparse catalog, as what there is | an event |
-| `profiles` | the targeting columns of an advertisement | a subscription |
+| `table` | a wanted item of a sparse catalog | a rule |
+| `table_events` | an existing item of a sparse catalog | an event |
+| `profiles` | the targeting columns of an advertisement | a rule |
 | `json` | a JSON object of a log | an event |
 """
 

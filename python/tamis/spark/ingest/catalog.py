@@ -1,7 +1,7 @@
-"""Sparse catalogs: wide tables whose rows fill few of the columns.
+"""Converts sparse catalogs, wide tables whose rows fill few columns, to rules or events.
 
 The OpIndex paper (PVLDB 2014, section 7) crawled 296,846 products with 10,204 attributes. A product is an
-event with the attributes it has; what somebody wants is a conjunction over some of them.
+event with the attributes it has; a wish is a conjunction over some of them.
 """
 
 from __future__ import annotations
@@ -12,33 +12,31 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tamis.errors import TamisError
-from tamis.expression import Attribute, Expression, all_of, attr
-from tamis.spark.columns import id_type, named, require
-from tamis.spark.ingest.conversion import BadRow, Row, convert
-from tamis.spark.ingest.duplicates import Duplicates, copies
-from tamis.spark.ingest.event_columns import EventColumn
+from tamis import Attribute, Expression, TamisError, all_of, attr
+from tamis.spark.columns import exact_column, id_type, require_columns
+from tamis.spark.ingest.conversion import BadRow, RowValues, convert
+from tamis.spark.ingest.duplicates import Duplicates, id_count
+from tamis.spark.ingest.event_columns import EventColumn, EventTableLayout
 from tamis.spark.ingest.ingested import Ingested
-from tamis.spark.ingest.rules import accepted
+from tamis.spark.ingest.rules import checked_text
 from tamis.spark.ingest.styles import draw
 from tamis.spark.ingest.values import attributes
 
 
 @dataclass(frozen=True)
 class Relative:
-    """A tolerance that grows with the value: ``Relative(0.1)`` is ten percent to either side."""
+    """A tolerance proportional to the value: ``Relative(0.1)`` is 10% to either side."""
 
     share: float
 
 
 Tolerance: TypeAlias = int | float | datetime.timedelta | Relative
-Layout: TypeAlias = Literal["columns", "json"]
 
 
 def table(
@@ -50,28 +48,28 @@ def table(
     at_most: int | None = None,
     seed: int = 0,
 ) -> Ingested:
-    """Make a subscription of each row: what it has must be there.
+    """Make a rule of each row: an event must have all values of the row.
 
-    A value asks for equality, or for a range around it where there is a tolerance; a list for each of its
-    elements. Structs and maps reach into events by dotted path. Bad are rows that have nothing, or a value
-    that cannot be asked for, whose id is null, and all rows that share an id.
+    A value becomes an equality, or a range around it if its attribute has a tolerance; a list becomes one
+    predicate per element. Fields of structs and maps have dotted names. A row is bad if all its columns are
+    null, if a value cannot be a literal, if its id is null, or if another row has the same id.
 
     Args:
-        rows: A row for each wish.
+        rows: One row per wish.
         id_col: The column of ids, strings or integers.
-        columns: The columns to take; by default all but the ids.
-        tolerance: How far a value may be from the one asked for, by attribute.
-        at_most: How many attributes a rule may ask for. Of a row that has more, common attributes are the
-            more likely to stay: each is drawn with the logarithm of its frequency as its weight, as in the
-            OpIndex paper. To learn the frequencies, the table is read when this function is called.
-        seed: What the draw depends on, besides id and attribute.
+        columns: The columns to use; by default all but the ids.
+        tolerance: The accepted distance from the row's value, by attribute.
+        at_most: The maximum number of attributes of a rule. From a row with more, attributes are drawn with
+            the logarithm of their frequency as weight, as in the OpIndex paper. The call itself then reads
+            the table, to count the frequencies.
+        seed: The seed of the draws, which also depend on the id and the attribute.
     """
-    taken = _columns(rows, id_col, columns)
+    used = _used_columns(rows, id_col, columns)
     if at_most is not None and at_most < 1:
-        raise ValueError(f"at_most is {at_most}; a rule asks for at least 1 attribute")
-    weights = {} if at_most is None else _weights(rows, taken)
-    maker = RowRule(tuple(taken), dict(tolerance or {}), at_most, seed, weights)
-    return convert(rows, maker, id_col=id_col, columns=taken, result="expression")
+        raise ValueError(f"at_most is {at_most}; accepted is at least 1 attribute")
+    weights = {} if at_most is None else _attribute_weights(rows, used)
+    converter = RowRule(tuple(used), dict(tolerance or {}), at_most, seed, weights)
+    return convert(rows, converter, id_col=id_col, columns=used, result="expression")
 
 
 def table_events(
@@ -79,98 +77,100 @@ def table_events(
     id_col: str,
     *,
     columns: Sequence[str] | None = None,
-    layout: Layout = "columns",
+    layout: EventTableLayout = "columns",
     duplicates: Duplicates = "bad",
 ) -> Ingested:
-    """Make an event of each row, with the attributes that are not null.
+    """Make an event of each row, with the columns that are not null as attributes.
 
-    Decimals become numbers as matching knows them: integers of 64 bits if they have no fraction and fit,
-    else floats. Bad are rows with text that is not UTF-8, whose id is null, and all rows that share an id;
-    and with ``layout="json"`` rows with an infinite number, for which JSON has none.
+    Decimals become 64-bit integers if they have no fraction and fit, otherwise floats. A row is bad if a text
+    is not UTF-8, if its id is null, or if another row has the same id; with ``layout="json"`` also if a
+    number is infinite, which JSON cannot represent.
 
     Args:
-        rows: A row for each event.
+        rows: One row per event.
         id_col: The column of ids, strings or integers.
-        columns: The columns to take; by default all but the ids.
-        layout: ``"columns"`` keeps a column for each attribute, and dates and times as they are. ``"json"``
-            makes one column ``event``, which is smaller and faster for tables with many columns.
-        duplicates: ``"keep"`` does not look for shared ids, which saves a shuffle and works on streams.
+        columns: The columns to use; by default all but the ids.
+        layout: ``"columns"`` keeps one column per attribute, and dates and times unchanged. ``"json"`` makes
+            one column ``event``, which is smaller and faster for tables with many columns.
+        duplicates: ``"keep"`` does not check for repeated ids, which saves a shuffle and works on streams.
 
     Raises:
-        ValueError: A column is of a type that the layout cannot hold.
+        ValueError: A column has a type that the layout cannot hold.
     """
-    taken = _columns(rows, id_col, columns)
+    used = _used_columns(rows, id_col, columns)
     kind = id_type(rows, id_col)
     if layout not in ("columns", "json"):
-        raise ValueError(f"layout is {layout!r}; it takes 'columns' or 'json'")
-    if layout == "columns" and "event_id" in taken:
-        raise ValueError("a column is named 'event_id', as the ids of events will be; rename it")
-    parts = [EventColumn(name, rows.schema[name].dataType, layout) for name in taken]
-    counted = rows.withColumn("tamis copies", copies(id_col, duplicates))
-    id, count = named(id_col).cast(kind), F.col("tamis copies")
-    shared = F.concat(count.cast("string"), F.lit(" rows have this id; an id may be there once"))
-    faults = [fault for part in parts for fault in part.faults()]
-    faults += [
-        F.when(id.isNull(), _fault(id_col, F.lit("the id is null"))),
-        F.when(count > 1, _fault(id_col, shared)),
+        raise ValueError(f"layout is {layout!r}; accepted is 'columns' or 'json'")
+    if layout == "columns" and "event_id" in used:
+        raise ValueError(
+            "a column is named 'event_id', which is the name of the id column of events; rename it"
+        )
+    parts = [EventColumn(name, rows.schema[name].dataType, layout) for name in used]
+    counted = rows.withColumn("tamis copies", id_count(id_col, duplicates))
+    id, count = exact_column(id_col).cast(kind), F.col("tamis copies")
+    repeated = F.concat(count.cast("string"), F.lit(" rows have this id; ids must be unique"))
+    errors = [error for part in parts for error in part.errors()]
+    errors += [
+        F.when(id.isNull(), _row_error(id_col, F.lit("the id is null"))),
+        F.when(count > 1, _row_error(id_col, repeated)),
     ]
-    whole = F.struct(*(part.value() for part in parts)) if parts else F.struct(F.lit(None).alias("none"))
-    shown = F.to_json(F.struct(*(named(name) for name in taken))) if parts else F.lit("{}")
-    fault = F.coalesce(*faults)
-    checked = counted.select(id.alias("id"), whole.alias("whole"), fault.alias("fault"), shown.alias("row"))
-    kept = checked.where("fault IS NULL")
-    given = F.to_json("whole").alias("event") if layout == "json" else F.col("whole.*")
-    good = kept.select(F.col("id").alias("event_id"), given)
-    bad = checked.where("fault IS NOT NULL").select(
-        F.col("id").cast("string"), "fault.column", "fault.reason", F.make_valid_utf8("row").alias("row")
+    event = F.struct(*(part.value() for part in parts)) if parts else F.struct(F.lit(None).alias("none"))
+    shown = F.to_json(F.struct(*(exact_column(name) for name in used))) if parts else F.lit("{}")
+    error = F.coalesce(*errors)
+    checked = counted.select(id.alias("id"), event.alias("event"), error.alias("error"), shown.alias("row"))
+    valid = checked.where("error IS NULL")
+    attributes_or_json = F.to_json("event").alias("event") if layout == "json" else F.col("event.*")
+    good = valid.select(F.col("id").alias("event_id"), attributes_or_json)
+    bad = checked.where("error IS NOT NULL").select(
+        F.col("id").cast("string"), "error.column", "error.reason", F.make_valid_utf8("row").alias("row")
     )
     return Ingested(good, bad, checked)
 
 
-def _columns(rows: DataFrame, id_col: str, columns: Sequence[str] | None) -> list[str]:
+def _used_columns(rows: DataFrame, id_col: str, columns: Sequence[str] | None) -> list[str]:
     if isinstance(columns, str):
-        raise ValueError(f"columns is the text {columns!r}; it takes a sequence of names")
-    taken = [name for name in rows.columns if name != id_col] if columns is None else list(columns)
-    require(rows, [id_col, *taken])
-    return taken
+        raise ValueError(f"columns is the string {columns!r}; accepted is a sequence of names")
+    used = [name for name in rows.columns if name != id_col] if columns is None else list(columns)
+    require_columns(rows, [id_col, *used])
+    return used
 
 
-def _fault(column: str, reason: Any) -> Any:
+def _row_error(column: str, reason: Any) -> Any:
     return F.struct(F.lit(column).alias("column"), reason.alias("reason"))
 
 
-def _weights(rows: DataFrame, columns: Sequence[str]) -> dict[str, float]:
-    """Learn how often each attribute is there; as many figures as there are attributes."""
-    given = rows.select(F.struct(*(named(name) for name in columns)).alias("row"))
-    counted = given.mapInArrow(count_attributes, "attribute string, rows bigint")
+def _attribute_weights(rows: DataFrame, columns: Sequence[str]) -> dict[str, float]:
+    """Return the logarithm of each attribute's frequency."""
+    structs = rows.select(F.struct(*(exact_column(name) for name in columns)).alias("row"))
+    counted = structs.mapInArrow(count_attributes, "attribute string, rows bigint")
     totals = counted.groupBy("attribute").agg(F.sum("rows").alias("rows")).collect()
-    # One more than the frequency: an attribute seen once would have the weight zero.
+    # Plus one: otherwise an attribute of a single row would have the weight 0.
     return {row["attribute"]: math.log(1 + row["rows"]) for row in totals}
 
 
 def count_attributes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count the rows of each batch that have an attribute."""
+    """Count, for each attribute, the rows of a batch that have it."""
     for batch in batches:
-        counts = Counter(name for row in _readable(batch.column(0)) for name, _ in _held(row))
+        counts = Counter(name for row in _readable(batch.column(0)) for name, _ in _row_attributes(row))
         columns = [pa.array(counts.keys(), pa.string()), pa.array(counts.values(), pa.int64())]
         yield pa.RecordBatch.from_arrays(columns, names=["attribute", "rows"])
 
 
-def _readable(rows: pa.Array) -> Iterator[Row]:
-    """Give the rows; those with text that is not UTF-8 will be bad, so they do not count."""
+def _readable(rows: pa.Array) -> Iterator[RowValues]:
+    """Return the rows whose text is UTF-8; the others are bad and do not count."""
     for row in rows:
         with suppress(UnicodeDecodeError):
             yield row.as_py()
 
 
-def _held(row: Row) -> Iterator[tuple[str, Any]]:
+def _row_attributes(row: RowValues) -> Iterator[tuple[str, Any]]:
     for column, cell in row.items():
         yield from attributes(column, cell)
 
 
 @dataclass(frozen=True)
 class RowRule:
-    """Makes a conjunction of what a row has."""
+    """Converts a row to a conjunction of its values."""
 
     columns: tuple[str, ...]
     tolerance: Mapping[str, Tolerance]
@@ -178,19 +178,19 @@ class RowRule:
     seed: int
     weights: Mapping[str, float]
 
-    def __call__(self, id: Any, row: Row) -> str:
-        """Join a predicate for each attribute, in the order of the columns."""
-        held = dict(_held(row))
-        if self.at_most is not None and len(held) > self.at_most:
-            chosen = sorted(held, key=lambda name: self._lot(id, name))[: self.at_most]
-            held = {name: value for name, value in held.items() if name in set(chosen)}
-        predicates = [one for name, value in held.items() for one in self._predicates(name, value)]
+    def __call__(self, id: Any, row: RowValues) -> str:
+        """Conjoin the predicates of all attributes, in the order of the columns."""
+        values = dict(_row_attributes(row))
+        if self.at_most is not None and len(values) > self.at_most:
+            chosen = set(sorted(values, key=lambda name: self._arrival(id, name))[: self.at_most])
+            values = {name: value for name, value in values.items() if name in chosen}
+        predicates = [one for name, value in values.items() for one in self._predicates(name, value)]
         if not predicates:
             raise BadRow("", "all columns are null: the rule would match every event")
-        return accepted(all_of(*predicates), self.columns[0])
+        return checked_text(all_of(*predicates), self.columns[0])
 
-    def _lot(self, id: Any, name: str) -> float:
-        """Draw the time until an attribute comes; with rate w it is among the first with weight w."""
+    def _arrival(self, id: Any, name: str) -> float:
+        """Draw an exponential arrival time; the first arrivals are a draw without replacement by weight."""
         weight = self.weights.get(name, math.log(2))
         return -math.log(1 - draw(self.seed, id, name)) / weight
 

@@ -1,4 +1,4 @@
-"""How a row becomes an expression or an event in a worker, or a bad row with a reason."""
+"""Converts rows to expressions or events in workers; a row that cannot be converted gets a reason."""
 
 from __future__ import annotations
 
@@ -11,57 +11,57 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tamis.spark.columns import arrow_id_type, id_type, named, require
-from tamis.spark.ingest.duplicates import Duplicates, copies
+from tamis.spark.columns import arrow_id_type, exact_column, id_type, require_columns
+from tamis.spark.ingest.duplicates import Duplicates, id_count
 from tamis.spark.ingest.ingested import Ingested
-from tamis.spark.manifest import IdType
+from tamis.spark.store.manifest import IdType
 
-Row: TypeAlias = Mapping[str, Any]
-Maker: TypeAlias = Callable[[Any, Row], str]
-"""Makes the text of an expression or an event of an id and a row, or raises `BadRow`."""
+RowValues: TypeAlias = Mapping[str, Any]
+RowConverter: TypeAlias = Callable[[Any, RowValues], str]
+"""Converts an id and a row to the text of an expression or an event, or raises `BadRow`."""
 Result: TypeAlias = Literal["expression", "event"]
 
 
 class BadRow(Exception):
-    """A row that gives nothing; caught in the worker that met it."""
+    """A row that cannot be converted; the worker catches it and emits the row with the reason."""
 
     def __init__(self, column: str, reason: str) -> None:
-        """Name the column to blame, and why."""
+        """Name the column at fault and the reason."""
         super().__init__(reason)
         self.column, self.reason = column, reason
 
 
 def convert(
     rows: DataFrame,
-    maker: Maker,
+    converter: RowConverter,
     *,
     id_col: str,
     columns: Sequence[str],
     result: Result,
     duplicates: Duplicates = "bad",
 ) -> Ingested:
-    """Make an expression or an event of each row, in the workers.
+    """Convert each row to an expression or an event, in the workers.
 
     Args:
         rows: The input.
-        maker: What makes it; pickled, so it is a small frozen dataclass of an importable module.
+        converter: Converts one row. It is pickled, so it should be a small dataclass of an importable module.
         id_col: The column of ids.
-        columns: The columns the maker reads; no others travel to the workers.
-        result: What is made, and the name of its column.
-        duplicates: Whether rows that share an id are bad.
+        columns: The columns that the converter reads; no others are sent to workers.
+        result: What a row becomes, and the name of its column.
+        duplicates: Whether rows with the same id are bad.
     """
     kind = id_type(rows, id_col)
-    require(rows, columns)
+    require_columns(rows, columns)
     name = "id" if result == "expression" else "event_id"
-    # One struct for the row, so that no name of a column can clash with ours.
-    given = rows.select(
-        named(id_col).cast(kind).alias("id"),
-        copies(id_col, duplicates).alias("copies"),
-        F.struct(*(named(column) for column in columns)).alias("row"),
+    # One struct for the row, so that its column names cannot clash with `id` and `copies`.
+    sent = rows.select(
+        exact_column(id_col).cast(kind).alias("id"),
+        id_count(id_col, duplicates).alias("copies"),
+        F.struct(*(exact_column(column) for column in columns)).alias("row"),
     )
-    work = Conversion(maker, kind, id_col)
+    task = Conversion(converter, kind, id_col)
     schema = f"id {kind}, result string, column string, reason string, row string"
-    checked = given.mapInArrow(work.run, schema)
+    checked = sent.mapInArrow(task.run, schema)
     good = checked.where("reason IS NULL").select(F.col("id").alias(name), F.col("result").alias(result))
     bad = checked.where("reason IS NOT NULL").select(F.col("id").cast("string"), "column", "reason", "row")
     return Ingested(good, bad, checked)
@@ -69,14 +69,14 @@ def convert(
 
 @dataclass(frozen=True)
 class Conversion:
-    """The work on Arrow batches with the columns ``id``, ``copies`` and ``row``."""
+    """The task. Batches have the columns ``id``, ``copies`` and ``row``."""
 
-    maker: Maker
+    converter: RowConverter
     kind: IdType
     id_col: str
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Convert batch by batch; each gives one of as many rows."""
+        """Convert batch by batch; the number of rows stays the same."""
         schema = pa.schema(
             {
                 "id": arrow_id_type(self.kind),
@@ -92,15 +92,15 @@ class Conversion:
             arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def _convert(self, id: Any, copies: int, row: Row, fault: BadRow | None) -> tuple[Any, ...]:
+    def _convert(self, id: Any, copies: int, row: RowValues, fault: BadRow | None) -> tuple[Any, ...]:
         try:
             if fault:
                 raise fault
-            result = self.maker(id, row)
+            result = self.converter(id, row)
             if id is None:
                 raise BadRow(self.id_col, "the id is null")
             if copies > 1:
-                raise BadRow(self.id_col, f"{copies} rows have this id; an id may be there once")
+                raise BadRow(self.id_col, f"{copies} rows have this id; ids must be unique")
         except BadRow as bad:
             return id, None, bad.column, bad.reason, json.dumps(row, ensure_ascii=False, default=str)
         return id, result, None, None, None
@@ -109,9 +109,10 @@ class Conversion:
 def _readable_rows(
     batch: pa.RecordBatch, id_col: str
 ) -> Iterator[tuple[Any, int, dict[str, Any], BadRow | None]]:
-    """Give the rows as Python values, with the fault of those whose text is not UTF-8.
+    """Return the rows as Python values, with an error for rows whose text is not UTF-8.
 
-    Spark lets any bytes pass as a string; Arrow's bulk conversion would fail for the whole batch.
+    A Spark string may hold any bytes; Arrow's bulk conversion fails for the whole batch, so a batch with such
+    a row is converted value by value.
     """
     ids, copies, rows = (batch.column(name) for name in ("id", "copies", "row"))
     try:
@@ -134,7 +135,7 @@ def _readable_rows(
 
 
 def _readable(scalar: pa.Scalar) -> str:
-    """Show what can be read of text that is not UTF-8."""
+    """Decode text that is not UTF-8, with replacement characters."""
     if pa.types.is_string(scalar.type) or pa.types.is_large_string(scalar.type):
         return str(scalar.as_buffer().to_pybytes(), "utf-8", "replace")
     return f"a value of type {scalar.type} with text that is not UTF-8"

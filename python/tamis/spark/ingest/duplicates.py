@@ -1,4 +1,4 @@
-"""Ids that occur more than once."""
+"""Counts the rows of each id."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Literal, TypeAlias
 from pyspark.sql import Column, Window
 from pyspark.sql import functions as F
 
-from tamis.spark.columns import named
+from tamis.spark.columns import exact_column
 
 Duplicates: TypeAlias = Literal["bad", "keep"]
 
 
-def copies(id_col: str, duplicates: Duplicates) -> Column:
-    """Count the rows that have the id of a row.
+def id_count(id_col: str, duplicates: Duplicates) -> Column:
+    """Return a column with the number of rows that have the row's id; 1 if duplicates are kept.
 
-    A window, not a join with counts: the input is read once, so the answer holds also for inputs that
-    come out differently each time.
+    A window, not a join with counts: the input is read once, so the counts are right even for a
+    nondeterministic input.
 
     Raises:
         ValueError: ``duplicates`` is neither ``"bad"`` nor ``"keep"``.
     """
     if duplicates == "bad":
-        return F.count(F.lit(1)).over(Window.partitionBy(named(id_col)))
+        return F.count(F.lit(1)).over(Window.partitionBy(exact_column(id_col)))
     if duplicates == "keep":
         return F.lit(1).cast("bigint")
-    raise ValueError(f"duplicates is {duplicates!r}; it takes 'bad' or 'keep'")
+    raise ValueError(f"duplicates is {duplicates!r}; accepted is 'bad' or 'keep'")

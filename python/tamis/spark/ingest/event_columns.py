@@ -1,11 +1,11 @@
-"""A column of a table as an attribute of events: what it becomes, and which of its values are at fault."""
+"""Converts a column of a table to an attribute of events, and finds values that cannot be converted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -28,36 +28,38 @@ from pyspark.sql.types import (
     VarcharType,
 )
 
-from tamis.spark.columns import named
+from tamis.spark.columns import exact_column
 
 _TEXT = StringType | CharType | VarcharType
 _FLOATS = FloatType | DoubleType
 _TIMES = DateType | TimestampType | TimestampNTZType
-_AS_THEY_ARE = BooleanType | IntegralType | NullType
+_UNCHANGED = BooleanType | IntegralType | NullType
+
+EventTableLayout: TypeAlias = Literal["columns", "json"]
 
 
 @dataclass(frozen=True)
 class EventColumn:
-    """One column of a table, to be an attribute in a layout of events."""
+    """One column of a table, to become an attribute of events."""
 
     name: str
     type: DataType
-    layout: Literal["columns", "json"]
+    layout: EventTableLayout
 
     def value(self) -> Column:
-        """Give the column as matching reads it.
+        """Return the column converted to a type that matching reads.
 
         Raises:
-            ValueError: Its type has no place in the layout.
+            ValueError: The layout cannot hold its type.
         """
-        return self._value(named(self.name), self.type, self.name).alias(self.name)
+        return self._value(exact_column(self.name), self.type, self.name).alias(self.name)
 
-    def faults(self) -> list[Column]:
-        """Give a column for each kind of fault: null, or a struct of ``column`` and ``reason``."""
+    def errors(self) -> list[Column]:
+        """Return a column for each kind of error: null, or a struct of ``column`` and ``reason``."""
         found = {
-            "the text is not valid UTF-8": self._holds(named(self.name), self.type, _broken_text),
-            "the number is infinite, for which JSON has no form; layout='columns' has": (
-                self._holds(named(self.name), self.type, _infinite) if self.layout == "json" else None
+            "the text is not valid UTF-8": self._holds(exact_column(self.name), self.type, _invalid_text),
+            "the number is infinite, which JSON cannot represent; layout='columns' can": (
+                self._holds(exact_column(self.name), self.type, _infinite) if self.layout == "json" else None
             ),
         }
         return [
@@ -71,7 +73,7 @@ class EventColumn:
             whole = kind.scale == 0 and kind.precision <= 18
             return column.cast("bigint" if whole else "double")
         if isinstance(kind, _FLOATS) and self.layout == "json":
-            # Spark would write NaN as text; to matching it is a missing value.
+            # NaN is a missing value; Spark would write it as a string.
             return F.when(~F.isnan(column), column)
         if isinstance(kind, StructType):
             fields = [
@@ -85,7 +87,7 @@ class EventColumn:
             return F.transform(column, lambda one: self._value(one, kind.elementType, path))
         if isinstance(kind, MapType) and self.layout == "json" and isinstance(kind.keyType, _TEXT):
             return F.transform_values(column, lambda _, one: self._value(one, kind.valueType, path))
-        if isinstance(kind, _AS_THEY_ARE | _TEXT | _FLOATS):
+        if isinstance(kind, _UNCHANGED | _TEXT | _FLOATS):
             return column
         if isinstance(kind, _TIMES) and self.layout == "columns":
             return column
@@ -93,45 +95,45 @@ class EventColumn:
 
     def _hint(self, kind: DataType) -> str:
         if isinstance(kind, _TIMES):
-            return "JSON has no times: take layout='columns', or cast it to a string or a number"
+            return "JSON has no times: use layout='columns', or cast it to a string or a number"
         if isinstance(kind, MapType):
-            return "a map is an attribute only with layout='json', and if its keys are strings"
+            return "maps need layout='json' and string keys"
         return "attributes are booleans, numbers, strings, dates, timestamps, and lists and structs of them"
 
     def _holds(
-        self, column: Column, kind: DataType, fault: Callable[[Column, DataType], Column | None]
+        self, column: Column, kind: DataType, has_error: Callable[[Column, DataType], Column | None]
     ) -> Column | None:
-        """Tell whether a value, or a value inside it, is at fault; None if that cannot be."""
+        """Return whether a value, or a value inside it, has an error; None if its type excludes that."""
         if isinstance(kind, StructType):
             inside = [
-                self._holds(column.getField(field.name), field.dataType, fault) for field in kind.fields
+                self._holds(column.getField(field.name), field.dataType, has_error) for field in kind.fields
             ]
             found = [one for one in inside if one is not None]
             return reduce(lambda left, right: left | right, found) if found else None
         if isinstance(kind, MapType):
             sides = [(F.map_keys(column), kind.keyType), (F.map_values(column), kind.valueType)]
-            parts = [self._exists(side, inner, fault) for side, inner in sides]
+            parts = [self._exists(side, inner, has_error) for side, inner in sides]
             found = [one for one in parts if one is not None]
             return reduce(lambda left, right: left | right, found) if found else None
         if isinstance(kind, ArrayType):
-            return self._exists(column, kind.elementType, fault)
-        return fault(column, kind)
+            return self._exists(column, kind.elementType, has_error)
+        return has_error(column, kind)
 
     def _exists(
-        self, column: Column, kind: DataType, fault: Callable[[Column, DataType], Column | None]
+        self, column: Column, kind: DataType, has_error: Callable[[Column, DataType], Column | None]
     ) -> Column | None:
-        if self._holds(F.lit(None), kind, fault) is None:
+        if self._holds(F.lit(None), kind, has_error) is None:
             return None
 
         def inside(one: Column) -> Column:
-            held = self._holds(one, kind, fault)
+            held = self._holds(one, kind, has_error)
             assert held is not None
             return F.coalesce(held, F.lit(False))
 
         return F.exists(column, inside)
 
 
-def _broken_text(column: Column, kind: DataType) -> Column | None:
+def _invalid_text(column: Column, kind: DataType) -> Column | None:
     return ~F.is_valid_utf8(column) if isinstance(kind, _TEXT) else None
 
 

@@ -1,4 +1,4 @@
-"""What ingesting gives: good rows, and bad rows with a reason."""
+"""The result of ingesting a table: good rows, and bad rows with a reason."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame
 
 @dataclass(frozen=True)
 class Ingested:
-    """The rows of an input, parted in two; together they are the input.
+    """The rows of an input, divided into good and bad ones.
 
     Attributes:
-        good: Subscriptions (``id``, ``expression``), or events (``event_id``, and ``event`` or columns).
-        bad: The others: ``id`` as text, ``column`` and ``reason``, and the ``row`` as JSON.
-        checked: What both are read from, one row for each row of the input. Each of them reads it anew;
-            persist it, or use `save`, and it is made once.
+        good: Rules (``id``, ``expression``), or events (``event_id``, and ``event`` or columns).
+        bad: The other rows: ``id`` as text, ``column`` and ``reason``, and the ``row`` as JSON.
+        checked: The table that both filter, one row per row of the input. Without `persist` or `save` it is
+            computed once for each of them.
     """
 
     good: DataFrame
@@ -23,12 +23,12 @@ class Ingested:
     checked: DataFrame
 
     def save(self, good: str, bad: str, *, mode: str = "error") -> None:
-        """Write both as Parquet, reading and checking the input once.
+        """Write both as Parquet, computing `checked` once.
 
         Args:
-            good: Where the good rows go.
-            bad: Where the bad rows go: the quarantine.
-            mode: What to do if there is something: ``"error"``, ``"append"``, ``"overwrite"``, ``"ignore"``.
+            good: The folder for good rows.
+            bad: The folder for bad rows: the quarantine.
+            mode: What to do if a folder exists: ``"error"``, ``"append"``, ``"overwrite"``, ``"ignore"``.
         """
         self.checked.persist()
         try:

@@ -1,4 +1,4 @@
-"""Search logs to subscriptions, documents to events: which saved searches does a document answer?"""
+"""Converts search logs to rules and documents to events, for saved searches."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tamis.expression import all_of
-from tamis.spark.columns import named, require
-from tamis.spark.ingest.conversion import BadRow, Row, convert
+from tamis import all_of
+from tamis.spark.columns import exact_column, require_columns
+from tamis.spark.ingest.conversion import BadRow, RowValues, convert
 from tamis.spark.ingest.duplicates import Duplicates
 from tamis.spark.ingest.ingested import Ingested
-from tamis.spark.ingest.rules import accepted
+from tamis.spark.ingest.rules import checked_text
 from tamis.spark.ingest.styles import KeywordStyle, Presence
 
 LETTERS_AND_DIGITS = r"[^\W_]+"
@@ -34,20 +34,21 @@ def keywords(
     words: Collection[str] | None = None,
     pattern: str = LETTERS_AND_DIGITS,
 ) -> Ingested:
-    """Make a subscription of each query: all its words must be there.
+    """Make a rule of each query: an event must have all its words.
 
-    Bad are rows whose text is null or has no word left, whose id is null, and all rows that share an id.
+    A row is bad if its text is null or contains no word, if its id is null, or if another row has the same
+    id.
 
     Args:
-        logs: A row for each query.
-        text_col: The column of queries. They are taken in lower case.
+        logs: One row per query.
+        text_col: The column of queries, which are converted to lower case.
         id_col: The column of ids, strings or integers.
-        style: What a word means; `Presence`, `Frequency` or `Split`. By default `Presence`.
-        words: The only words that count; see `vocabulary`. By default all do.
-        pattern: A regular expression of Python that finds the words.
+        style: How a word becomes a predicate: `Presence` (the default), `Frequency` or `Split`.
+        words: The words to use, see `vocabulary`; other words are ignored. By default all words are used.
+        pattern: A Python regular expression that matches a word.
     """
-    maker = QueryRule(text_col, style or Presence(), Tokens.of(pattern, words))
-    return convert(logs, maker, id_col=id_col, columns=[text_col], result="expression")
+    converter = QueryRule(text_col, style or Presence(), Tokens.of(pattern, words))
+    return convert(logs, converter, id_col=id_col, columns=[text_col], result="expression")
 
 
 def keyword_events(
@@ -60,31 +61,33 @@ def keyword_events(
     pattern: str = LETTERS_AND_DIGITS,
     duplicates: Duplicates = "bad",
 ) -> Ingested:
-    """Make an event, as JSON, of each document; give the same style, words and pattern as for the queries.
+    """Make an event, as JSON, of each document. Style, words and pattern must be those of the queries.
 
-    A document without words is an event without attributes. Bad are rows whose text or id is null, and all
-    rows that share an id.
+    A document without words is an event without attributes. A row is bad if its text or id is null, or if
+    another row has the same id.
 
     Args:
-        documents: A row for each document.
+        documents: One row per document.
         text_col: The column of texts.
         id_col: The column of ids, strings or integers.
-        style: What a word means.
-        words: The only words that count.
-        pattern: A regular expression of Python that finds the words.
-        duplicates: ``"keep"`` does not look for shared ids, which saves a shuffle and works on streams.
+        style: How a word becomes an attribute.
+        words: The words to use; other words are ignored.
+        pattern: A Python regular expression that matches a word.
+        duplicates: ``"keep"`` does not check for repeated ids, which saves a shuffle and works on streams.
     """
-    maker = DocumentEvent(text_col, style or Presence(), Tokens.of(pattern, words))
-    return convert(documents, maker, id_col=id_col, columns=[text_col], result="event", duplicates=duplicates)
+    converter = DocumentEvent(text_col, style or Presence(), Tokens.of(pattern, words))
+    return convert(
+        documents, converter, id_col=id_col, columns=[text_col], result="event", duplicates=duplicates
+    )
 
 
 def vocabulary(logs: DataFrame, text_col: str, *, pattern: str = LETTERS_AND_DIGITS) -> DataFrame:
-    """Count the words of a log: ``word`` and ``queries``, the most frequent first, ties by the alphabet.
+    """Count the words of a log: ``word`` and ``queries``, the most frequent first, ties by alphabet.
 
-    The first thousands, collected, are what `keywords` takes as ``words``.
+    The first few thousand words, collected, are an argument ``words`` of `keywords`.
     """
-    require(logs, [text_col])
-    counted = logs.select(named(text_col).cast("string")).mapInArrow(
+    require_columns(logs, [text_col])
+    counted = logs.select(exact_column(text_col).cast("string")).mapInArrow(
         Tokens.of(pattern, None).count, "word string, queries bigint"
     )
     total = counted.groupBy("word").agg(F.sum("queries").alias("queries"))
@@ -93,7 +96,7 @@ def vocabulary(logs: DataFrame, text_col: str, *, pattern: str = LETTERS_AND_DIG
 
 @dataclass(frozen=True)
 class Tokens:
-    """How a text falls into words."""
+    """Splits a text into words."""
 
     pattern: str
     known: frozenset[str] | None
@@ -103,25 +106,25 @@ class Tokens:
         """Check the pattern.
 
         Raises:
-            ValueError: It is no regular expression, or has groups, or ``words`` is a single string.
+            ValueError: It is not a regular expression, or has groups, or ``words`` is a single string.
         """
         if isinstance(words, str):
-            raise ValueError(f"words is the text {words!r}; it takes a collection of words")
+            raise ValueError(f"words is the string {words!r}; accepted is a collection of words")
         try:
             groups = re.compile(pattern).groups
         except re.error as error:
-            raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+            raise ValueError(f"pattern {pattern!r} is not a regular expression: {error}") from error
         if groups:
             raise ValueError(f"pattern {pattern!r} has groups; write (?:...) to group")
         return cls(pattern, None if words is None else frozenset(word.lower() for word in words))
 
     def words(self, text: str) -> list[str]:
-        """Give the words of a text in order."""
+        """Return the words of a text in order."""
         found = (word for word in re.findall(self.pattern, text.lower()) if word)
         return [word for word in found if self.known is None or word in self.known]
 
     def count(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Count for each word the texts of a batch that have it."""
+        """Count, for each word, the texts of a batch that contain it."""
         for batch in batches:
             texts = batch.column(0).cast(pa.binary()).to_pylist()
             found = (str(text, "utf-8", "replace") for text in texts if text is not None)
@@ -131,15 +134,15 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class Worded:
-    """What is made of the words of a column, in a style."""
+class KeywordConverter:
+    """Converts the words of a column in a style; subclasses make rules or events of them."""
 
     column: str
     style: KeywordStyle
     tokens: Tokens
 
-    def words(self, row: Row) -> list[str]:
-        """Give the words of a row in order.
+    def words(self, row: RowValues) -> list[str]:
+        """Return the words of a row in order.
 
         Raises:
             BadRow: The column holds no text.
@@ -153,21 +156,21 @@ class Worded:
 
 
 @dataclass(frozen=True)
-class QueryRule(Worded):
+class QueryRule(KeywordConverter):
     """Makes an expression of a query."""
 
-    def __call__(self, id: Any, row: Row) -> str:
+    def __call__(self, id: Any, row: RowValues) -> str:
         """Join the predicates of the words."""
         words = self.words(row)
         if not words:
-            raise BadRow(self.column, "no word is left of the text: the rule would match every event")
-        return accepted(all_of(*self.style.predicates(words, id)), self.column)
+            raise BadRow(self.column, "the text contains no word: the rule would match every event")
+        return checked_text(all_of(*self.style.predicates(words, id)), self.column)
 
 
 @dataclass(frozen=True)
-class DocumentEvent(Worded):
+class DocumentEvent(KeywordConverter):
     """Makes an event of a document."""
 
-    def __call__(self, id: Any, row: Row) -> str:
+    def __call__(self, id: Any, row: RowValues) -> str:
         """Write the attributes of the words as JSON."""
         return json.dumps(self.style.event(self.words(row)), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Rules that someone wrote: which of them are expressions?"""
+"""Checks a table of written rules, and parses single rules for the other modules."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from tamis.errors import ParseError
-from tamis.expression import DEFAULT, Expression, Limits, parse
-from tamis.spark.ingest.conversion import BadRow, Row, convert
+from tamis import Expression, Limits, ParseError, parse
+from tamis.spark.ingest.conversion import BadRow, RowValues, convert
 from tamis.spark.ingest.ingested import Ingested
+
+_DEFAULT_LIMITS = Limits()
 
 
 def subscriptions(
@@ -18,38 +19,38 @@ def subscriptions(
 ) -> Ingested:
     """Check a table of rules.
 
-    Bad are rows whose expression is null, empty, or no expression (the reason shows the place, with a caret),
-    whose id is null, and all rows that share an id.
+    A row is bad if its expression is null, empty or does not parse (the reason shows the position, with a
+    caret), if its id is null, or if another row has the same id.
 
     Args:
-        rules: A row for each rule.
+        rules: One row per rule.
         id_col: The column of ids, strings or integers.
-        expr_col: The column of expressions; good rows keep their text as it is.
-        limits: What expressions are accepted, as in `tamis.Index`.
+        expr_col: The column of expressions; good rows keep their text unchanged.
+        limits: The limits of expressions, as in `tamis.Index`.
     """
-    maker = CheckedText(expr_col, limits or DEFAULT)
-    return convert(rules, maker, id_col=id_col, columns=[expr_col], result="expression")
+    converter = CheckedText(expr_col, limits or Limits())
+    return convert(rules, converter, id_col=id_col, columns=[expr_col], result="expression")
 
 
 @dataclass(frozen=True)
 class CheckedText:
-    """Gives a row's expression as it is, if it is one."""
+    """Returns a row's expression unchanged if it parses."""
 
     column: str
     limits: Limits
 
-    def __call__(self, id: Any, row: Row) -> str:
+    def __call__(self, id: Any, row: RowValues) -> str:
         """Check the text of a row."""
         text = row[self.column]
-        read(text, self.column, self.limits)
+        parse_rule(text, self.column, self.limits)
         return str(text)
 
 
-def read(text: object, column: str, limits: Limits = DEFAULT) -> Expression:
+def parse_rule(text: object, column: str, limits: Limits = _DEFAULT_LIMITS) -> Expression:
     """Parse the expression of a column.
 
     Raises:
-        BadRow: It is null, empty, not text, or no expression.
+        BadRow: It is null, empty or not text, or it does not parse.
     """
     if text is None:
         raise BadRow(column, "the expression is null")
@@ -63,12 +64,12 @@ def read(text: object, column: str, limits: Limits = DEFAULT) -> Expression:
         raise BadRow(column, str(error)) from error
 
 
-def accepted(expression: Expression, column: str) -> str:
-    """Give the text of an expression that was built, as an index would accept it.
+def checked_text(expression: Expression, column: str) -> str:
+    """Return the text of a built expression, after a check that an index accepts it.
 
     Raises:
-        BadRow: It is past a limit.
+        BadRow: It exceeds a limit.
     """
     text = str(expression)
-    read(text, column)
+    parse_rule(text, column)
     return text

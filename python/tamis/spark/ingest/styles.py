@@ -1,9 +1,9 @@
-"""Ways to see keywords as predicates, and documents as events.
+"""Styles: how keywords become predicates, and documents events.
 
-Three papers derive workloads from text. OpIndex (PVLDB 2014, section 7) takes each keyword as an attribute,
-and asks either that it is there or that it occurs a number of times within an interval. PS-Tree (PVLDB 2018,
-section 7.1) splits each keyword into an attribute and a value, three characters each. BE*-Tree (ICDE 2012,
-Table III) has 677 attributes and 26 to the 3 values, which is a split after two letters.
+Three papers derive workloads from text. OpIndex (PVLDB 2014, section 7) makes each keyword an attribute, with
+a predicate that it is present, or that its number of occurrences is in an interval. PS-Tree (PVLDB 2018,
+section 7.1) splits each keyword into an attribute and a value of three characters each. BE*-Tree (ICDE 2012,
+Table III) has 677 attributes and 26^3 values, which is a split after two letters.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol
 
-from tamis.expression import Expression, attr
+from tamis import Expression, attr
 
 
 class KeywordStyle(Protocol):
-    """What keywords mean on both sides; words come in order, with repetitions."""
+    """Converts keywords to predicates and to events; words are in order, with repetitions."""
 
     def predicates(self, words: Sequence[str], id: Any) -> list[Expression]:
-        """Give the predicates that a query asks for."""
+        """Return the predicates of a query."""
 
     def event(self, words: Sequence[str]) -> dict[str, Any]:
-        """Give the attributes and values of a document."""
+        """Return the attributes and values of a document."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Presence:
     """Each keyword is an attribute that is 1: ``vldb = 1 AND hangzhou = 1``."""
 
     def predicates(self, words: Sequence[str], id: Any) -> list[Expression]:
-        """Ask for each word once."""
+        """Test each distinct word."""
         return [_equal(word, 1) for word in dict.fromkeys(words)]
 
     def event(self, words: Sequence[str]) -> dict[str, Any]:
-        """Say 1 for each word."""
+        """Set each word to 1."""
         return dict.fromkeys(words, 1)
 
 
@@ -45,8 +45,8 @@ class Presence:
 class Frequency:
     """Each keyword is an attribute, its number of occurrences the value: ``vldb BETWEEN 5 AND 20``.
 
-    The paper does not say where its intervals come from. Here both ends are drawn between ``at_least`` and
-    ``at_most``; they depend on the seed, the id and the word alone.
+    The paper does not define its intervals. Here both ends are drawn between ``at_least`` and ``at_most``;
+    they depend on the seed, the id and the word alone.
     """
 
     at_least: int = 1
@@ -54,13 +54,13 @@ class Frequency:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse an interval that is none."""
+        """Check the bounds."""
         if not 1 <= self.at_least <= self.at_most:
             found = f"{self.at_least} to {self.at_most}"
-            raise ValueError(f"occurrences from {found}; write 1 <= at_least <= at_most")
+            raise ValueError(f"occurrences from {found}; accepted is 1 <= at_least <= at_most")
 
     def predicates(self, words: Sequence[str], id: Any) -> list[Expression]:
-        """Ask for each word once, with an interval of its own."""
+        """Test each distinct word with its own interval."""
         return [attr(word).between(*self._interval(word, id)) for word in dict.fromkeys(words)]
 
     def event(self, words: Sequence[str]) -> dict[str, Any]:
@@ -76,18 +76,18 @@ class Frequency:
 
 @dataclass(frozen=True)
 class Split:
-    """The beginning of a keyword is the attribute, what follows the value: "boolean" is ``boo = 'lea'``.
+    """The first characters of a keyword are the attribute, the next the value: "boolean" is ``boo = 'lea'``.
 
-    A word of at most ``attribute`` + ``value`` characters is cut in half instead, the shorter half in front:
-    "vldb" is ``vl = 'db'``. A single character is an attribute whose value is empty.
+    A word of at most ``attribute`` + ``value`` characters is split in half instead, the shorter half first:
+    "vldb" is ``vl = 'db'``. A single character is an attribute with an empty value.
 
     Attributes:
-        attribute: Characters of the attribute; 3 as in the PS-Tree paper, 2 as in the BE*-Tree paper.
+        attribute: Characters of the attribute: 3 as in the PS-Tree paper, 2 as in the BE*-Tree paper.
         value: Characters of the value.
-        repeated: What becomes of words with one attribute, as "boolean" and "boot" have. ``"any"``: the
-            attribute is a list, and predicates ask whether the value is in it, so that a query finds the
-            documents that have all its words. ``"first"``: plain equality, as the papers have it; of several
-            words the first in the order of the alphabet counts.
+        repeated: How words with the same attribute are handled, such as "boolean" and "boot". ``"any"``: the
+            attribute is a list, and predicates test whether the value is in it, so a query finds the
+            documents that have all its words. ``"first"``: plain equality, as in the papers; the word that is
+            first in alphabetical order counts.
     """
 
     attribute: int = 3
@@ -95,20 +95,20 @@ class Split:
     repeated: Literal["any", "first"] = "any"
 
     def __post_init__(self) -> None:
-        """Refuse splits that leave nothing."""
+        """Check the lengths and `repeated`."""
         if self.attribute < 1 or self.value < 1:
             raise ValueError(f"a split of {self.attribute} and {self.value} characters; both are at least 1")
         if self.repeated not in ("any", "first"):
-            raise ValueError(f"repeated is {self.repeated!r}; it takes 'any' or 'first'")
+            raise ValueError(f"repeated is {self.repeated!r}; accepted is 'any' or 'first'")
 
     def predicates(self, words: Sequence[str], id: Any) -> list[Expression]:
-        """Ask for each pair once."""
+        """Test each distinct pair."""
         if self.repeated == "any":
             return [_some_equal(*pair) for pair in dict.fromkeys(map(self._pair, words))]
         return [_equal(name, value) for name, value in self._firsts(words).items()]
 
     def event(self, words: Sequence[str]) -> dict[str, Any]:
-        """Gather the values of each attribute."""
+        """Collect the values of each attribute."""
         if self.repeated == "first":
             return self._firsts(words)
         values: dict[str, list[str]] = {}
@@ -131,12 +131,12 @@ class Split:
 
 
 def draw(*parts: Any) -> float:
-    """Draw a number from 0 up to 1 that depends on the parts alone, on every machine."""
+    """Draw a number in [0, 1) that depends on the parts alone, on every machine."""
     digest = hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "little") >> 11) / 2**53
 
 
-# Words of a log repeat, so most predicates have been built before.
+# Words of a log repeat, so most calls hit the cache.
 @lru_cache(maxsize=65_536)
 def _equal(name: str, value: str | int) -> Expression:
     return attr(name) == value

@@ -1,4 +1,4 @@
-"""Cells of a table as attributes and values of the language."""
+"""Converts cells of a table to attributes and values of expressions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def attributes(name: str, cell: Any) -> Iterator[tuple[str, Any]]:
-    """Give what a cell holds: nothing if it is missing, several attributes by dotted path if it is nested.
+    """Return the attributes of a cell: none if it is missing, several with dotted names if it is nested.
 
     >>> list(attributes("size", {"width": 3, "height": None}))
     [('size.width', 3)]
@@ -19,7 +19,7 @@ def attributes(name: str, cell: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(cell, dict):
         entries = cell.items()
     elif isinstance(cell, list) and cell and isinstance(cell[0], tuple):
-        # So Arrow gives a map.
+        # Arrow returns a map as a list of pairs.
         entries = dict(cell).items()
     else:
         yield name, plain(cell)
@@ -29,7 +29,7 @@ def attributes(name: str, cell: Any) -> Iterator[tuple[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Turn a decimal, alone or in a list, into the number that an event would hold."""
+    """Convert a decimal, alone or in a list, to the int or float that an event holds."""
     if isinstance(value, list):
         return [plain(element) for element in value if not is_missing(element)]
     if isinstance(value, Decimal):
@@ -39,5 +39,5 @@ def plain(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell holds nothing: null or NaN."""
+    """Return whether a cell is null or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))

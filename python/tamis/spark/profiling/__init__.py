@@ -1,21 +1,21 @@
-"""Profile: what do events hold, what do subscriptions ask for, and how often does a predicate hold?
+"""Profiles: attribute frequencies of events, operator mix of rules, selectivities of predicates.
 
-| function | question | a row of the answer is |
+| function | measures | one row per |
 | --- | --- | --- |
-| `profile_events` | What do events hold? | an attribute |
-| `profile_subscriptions` | What do subscriptions ask for? | an aspect: an attribute, an operator, a size |
-| `selectivities` | How often does a predicate hold? | a distinct predicate |
-| `sample_events` | Which events stand for all? | one of them |
-| `save_profile` | | `Profile`: a profile of events, with a sample beside it |
+| `profile_events` | what events contain | attribute |
+| `profile_subscriptions` | what rules test | aspect: an attribute, an operator, a size |
+| `selectivities` | how often a predicate holds | distinct predicate |
+| `sample_events` | | sampled event |
+| `save_profile` | | stores a profile of events and a sample, as a `Profile` |
 """
 
-from tamis.expression import Predicate
+from tamis import Predicate
 from tamis.spark.profiling.events import profile_events
-from tamis.spark.profiling.predicates import Shape, shape_of
-from tamis.spark.profiling.profile import profile
 from tamis.spark.profiling.sample import Profile, sample_events, save_profile
 from tamis.spark.profiling.selectivity import selectivities
+from tamis.spark.profiling.shape import Shape, shape_of
 from tamis.spark.profiling.subscriptions import profile_subscriptions
+from tamis.spark.profiling.table import profile
 
 __all__ = [
     "Predicate",

@@ -1,4 +1,4 @@
-"""What events hold, attribute by attribute, counted by the JVM."""
+"""Attribute statistics of events, computed by the JVM in one pass."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tamis.spark.columns import named
-from tamis.spark.layouts import ColumnsLayout, JsonLayout, MapLayout, find_layout
+from tamis.spark.columns import exact_column
+from tamis.spark.event_encoding import JsonColumn, MapColumn, TypedColumns, find_encoding
 
 KINDS = ("number", "text", "bool", "time", "list", "object")
-"""The kinds of values, as the language knows them; lists and objects are of no kind."""
+"""The kinds of values that are counted. Expressions compare the first four."""
 
-_LONGEST_TEXT = 200
-_ITEMS_TRACKED = 1_000
+_MAX_TEXT_LENGTH = 200
+# Candidates that the top-k sketch keeps per attribute.
+_TRACKED_ITEMS = 1_000
 
 
 def profile_events(
@@ -41,52 +42,53 @@ def profile_events(
     top: int = 10,
     nesting: int = 3,
 ) -> DataFrame:
-    """Count what events hold: a row for each attribute, the most frequent first.
+    """Compute statistics of attributes: one row per attribute, the most frequent first.
 
-    Columns: ``attribute``; ``events``, how many there are in all; ``present``, how many have the attribute;
-    ``frequency`` and ``missing``, the shares that do and do not; ``number``, ``text``, ``bool``, ``time``,
-    ``list``, ``object``, how many values are of each kind; ``distinct``, about how many values there are;
-    ``number_min``, ``number_max``, ``text_min``, ``text_max``, ``time_min``, ``time_max``; and ``top``, the
-    most frequent values as text with their share of ``present``. The sum of ``frequency`` is the mean size
-    of an event.
+    Columns: ``attribute``; ``events``, the number of all events; ``present``, the number of events that have
+        the
+    attribute; ``frequency`` and ``missing``, the shares that have it and lack it; ``number``, ``text``,
+    ``bool``, ``time``, ``list``, ``object``, the number of values of each kind; ``distinct``, the approximate
+    number of distinct values; ``number_min``, ``number_max``, ``text_min``, ``text_max``, ``time_min``,
+    ``time_max``; and ``top``, the most frequent values as text with their share of ``present``. The sum of
+    ``frequency`` is the mean number of attributes per event.
 
-    Null and NaN are missing. JSON that is no object is not counted; `ingest.json` tells which it is.
+    Null and NaN are missing. JSON that is not an object is not counted; `ingest.json` finds such rows.
 
     Args:
         events: The events, in any layout.
-        event_id_col: The column of ids, which is no attribute; it need not be there.
+        event_id_col: The column of ids, which is not an attribute; it may be absent.
         attr_cols: The columns of attributes; by default all but the ids.
         json_col: The column of JSON.
         map_col: The column of maps.
-        top: How many of the most frequent values to give. Exact as long as an attribute has less than 1,000
-            distinct values, else near.
-        nesting: How many levels of objects in JSON are followed; deeper ones are values of kind ``object``.
+        top: The number of most frequent values per attribute. Exact for attributes with fewer than 1,000
+            distinct values, otherwise approximate.
+        nesting: The levels of nested JSON objects to flatten; deeper objects are values of kind ``object``.
     """
-    if not 1 <= top <= _ITEMS_TRACKED:
-        raise ValueError(f"top is {top}; it takes 1 to {_ITEMS_TRACKED}")
+    if not 1 <= top <= _TRACKED_ITEMS:
+        raise ValueError(f"top is {top}; accepted is 1 to {_TRACKED_ITEMS}")
     if nesting < 1:
-        raise ValueError(f"nesting is {nesting}; it takes at least 1 level")
-    layout = find_layout(
-        events.schema, other_than=[event_id_col], attr_cols=attr_cols, json_col=json_col, map_col=map_col
+        raise ValueError(f"nesting is {nesting}; accepted is at least 1 level")
+    encoding = find_encoding(
+        events.schema, exclude=[event_id_col], attr_cols=attr_cols, json_col=json_col, map_col=map_col
     )
-    match layout:
-        case JsonLayout():
-            values = _json_values(events, layout.column, nesting)
-        case MapLayout():
-            values = _map_values(events, layout.column)
-        case ColumnsLayout():
-            values = _column_values(events, layout)
-    return _count(values, top)
+    match encoding:
+        case JsonColumn():
+            values = _json_values(events, encoding.column, nesting)
+        case MapColumn():
+            values = _map_values(events, encoding.column)
+        case TypedColumns():
+            values = _column_values(events, encoding)
+    return _statistics(values, top)
 
 
-def _count(values: DataFrame, top: int) -> DataFrame:
-    """Count rows of ``attribute``, ``kind``, ``number``, ``text``, ``time``, ``shown`` and ``begins``.
+def _statistics(values: DataFrame, top: int) -> DataFrame:
+    """Aggregate the rows that `_value` makes, per attribute.
 
-    ``begins`` is 1 in one row of each event, which is there even if the event is empty.
+    ``is_first`` is 1 in exactly one row per event; an empty event has that row alone.
     """
-    frequent = f"approx_top_k(shown, {top}, {_ITEMS_TRACKED}) FILTER (WHERE shown IS NOT NULL)"
+    frequent = f"approx_top_k(shown, {top}, {_TRACKED_ITEMS}) FILTER (WHERE shown IS NOT NULL)"
     counted = values.groupBy("attribute").agg(
-        F.sum("begins").alias("begun"),
+        F.sum("is_first").alias("first_rows"),
         F.count("kind").alias("present"),
         *(F.count_if(F.col("kind") == kind).alias(kind) for kind in KINDS),
         F.approx_count_distinct(F.when(F.col("kind").isNotNull(), F.struct("kind", "shown"))).alias(
@@ -99,8 +101,8 @@ def _count(values: DataFrame, top: int) -> DataFrame:
         ),
         F.expr(frequent).alias("frequent"),
     )
-    # All attributes, in one partition: there are far fewer of them than of events.
-    events = F.sum("begun").over(Window.partitionBy(F.lit(0)))
+    # One partition for all attributes, which are far fewer than events.
+    events = F.sum("first_rows").over(Window.partitionBy(F.lit(0)))
     shares = F.transform(
         "frequent",
         lambda one: F.struct(one["item"].alias("value"), (one["count"] / F.col("present")).alias("share")),
@@ -129,22 +131,22 @@ def _count(values: DataFrame, top: int) -> DataFrame:
     )
 
 
-def _value(attribute: Column, begins: Column, column: Column, kind: DataType) -> Column:
-    """Give one value as a row to be counted; its kind is null if it is missing."""
-    there = column.isNotNull()
+def _value(attribute: Column, is_first: Column, column: Column, kind: DataType) -> Column:
+    """Return the row of one value; its kind is null if the value is missing."""
+    is_present = column.isNotNull()
     if isinstance(kind, FractionalType) and kind.typeName() != "decimal":
-        there = there & ~F.isnan(column)
+        is_present = is_present & ~F.isnan(column)
     name = _kind_of(kind)
     scalar = name not in ("list", "object")
-    shown = F.substring(column.cast("string"), 1, _LONGEST_TEXT) if scalar else F.lit(None).cast("string")
+    shown = F.substring(column.cast("string"), 1, _MAX_TEXT_LENGTH) if scalar else _none("string")
     return F.struct(
         attribute.alias("attribute"),
-        F.when(there, F.lit(name)).alias("kind"),
-        (F.when(there, column.cast("double")) if name == "number" else _none("double")).alias("number"),
+        F.when(is_present, F.lit(name)).alias("kind"),
+        (F.when(is_present, column.cast("double")) if name == "number" else _none("double")).alias("number"),
         (shown if name == "text" else _none("string")).alias("text_value"),
         (column.cast("timestamp") if name == "time" else _none("timestamp")).alias("time_value"),
-        F.when(there, shown).alias("shown"),
-        begins.alias("begins"),
+        F.when(is_present, shown).alias("shown"),
+        is_first.alias("is_first"),
     )
 
 
@@ -166,9 +168,11 @@ def _kind_of(kind: DataType) -> str:
     return "object"
 
 
-def _column_values(events: DataFrame, layout: ColumnsLayout) -> DataFrame:
+def _column_values(events: DataFrame, encoding: TypedColumns) -> DataFrame:
     leaves = [
-        leaf for name in layout.columns for leaf in _leaves(named(name), events.schema[name].dataType, name)
+        leaf
+        for name in encoding.columns
+        for leaf in _leaves(exact_column(name), events.schema[name].dataType, name)
     ]
     rows = [_value(F.lit(path), F.lit(0), column, kind) for path, column, kind in leaves]
     rows.append(_value(_none("string"), F.lit(1), F.lit(None), NullType()))
@@ -176,7 +180,7 @@ def _column_values(events: DataFrame, layout: ColumnsLayout) -> DataFrame:
 
 
 def _leaves(column: Column, kind: DataType, path: str) -> Iterator[tuple[str, Column, DataType]]:
-    """Go into structs, whose fields are attributes by dotted path."""
+    """Flatten structs: their fields are attributes with dotted names."""
     if not isinstance(kind, StructType):
         yield path, column, kind
         return
@@ -186,41 +190,40 @@ def _leaves(column: Column, kind: DataType, path: str) -> Iterator[tuple[str, Co
 
 def _map_values(events: DataFrame, name: str) -> DataFrame:
     kind = events.schema[name].dataType
-    assert isinstance(kind, MapType), "that is what the layout says"
-    entries = events.select(F.posexplode_outer(named(name)).alias("pos", "key", "held"))
-    begins = F.when(F.coalesce("pos", F.lit(0)) == 0, 1).otherwise(0)
-    row = _value(F.col("key"), begins, F.col("held"), kind.valueType)
+    assert isinstance(kind, MapType), "the encoding is MapColumn"
+    entries = events.select(F.posexplode_outer(exact_column(name)).alias("pos", "key", "item"))
+    is_first = F.when(F.coalesce("pos", F.lit(0)) == 0, 1).otherwise(0)
+    row = _value(F.col("key"), is_first, F.col("item"), kind.valueType)
     return entries.select(row.alias("value")).select("value.*")
 
 
 def _json_values(events: DataFrame, name: str, nesting: int) -> DataFrame:
     """Explode objects as variants, level by level.
 
-    Measured against a map of strings, which costs as much and forgets what was a number, and against
-    parsing in Python workers, which takes twice as long.
+    Rejected alternatives, both measured: a map of strings costs as much and loses which values were numbers;
+    parsing in Python workers takes twice as long.
     """
-    spark = events.sparkSession
-    objects = events.where(named(name).rlike(r"^\s*\{")).select(F.try_parse_json(named(name)).alias("held"))
-    begun = objects.where("held IS NOT NULL").select(
-        _none("string").alias("attribute"), "held", F.lit(1).alias("begins")
+    spark, text = events.sparkSession, exact_column(name)
+    objects = events.where(text.rlike(r"^\s*\{")).select(F.try_parse_json(text).alias("item"))
+    values = objects.where("item IS NOT NULL").select(
+        _none("string").alias("attribute"), "item", F.lit(1).alias("is_first")
     )
     for level in range(nesting):
-        # The type of a whole event would be long to spell, and is known.
-        is_object = F.schema_of_variant("held").startswith("OBJECT") if level else F.lit(True)
-        inside = F.when(is_object, F.col("held"))
-        exploded = begun.withColumn("inside", inside).lateralJoin(
-            spark.tvf.variant_explode_outer(F.col("inside").outer()).toDF("pos", "key", "inner")
+        # Level 0 holds objects only; `schema_of_variant` would render the type of a whole event.
+        is_object = F.schema_of_variant("item").startswith("OBJECT") if level else F.lit(True)
+        exploded = values.withColumn("object", F.when(is_object, F.col("item"))).lateralJoin(
+            spark.tvf.variant_explode_outer(F.col("object").outer()).toDF("pos", "key", "inner")
         )
         is_inner = F.col("key").isNotNull()
-        begun = exploded.select(
+        values = exploded.select(
             F.when(is_inner, F.concat_ws(".", "attribute", "key"))
             .otherwise(F.col("attribute"))
             .alias("attribute"),
-            F.when(is_inner, F.col("inner")).otherwise(F.col("held")).alias("held"),
-            F.when(F.coalesce("pos", F.lit(0)) == 0, F.col("begins")).otherwise(0).alias("begins"),
+            F.when(is_inner, F.col("inner")).otherwise(F.col("item")).alias("item"),
+            F.when(F.coalesce("pos", F.lit(0)) == 0, F.col("is_first")).otherwise(0).alias("is_first"),
         )
-    # Columns of their own, so that they are computed once for each value.
-    typed = begun.withColumn("type", F.schema_of_variant("held"))
+    # Separate columns, so that Spark computes them once per value.
+    typed = values.withColumn("type", F.schema_of_variant("item"))
     return typed.withColumn("kind", _kind_of_variant(F.col("type"))).select(*_variant_row())
 
 
@@ -241,15 +244,15 @@ def _kind_of_variant(type: Column) -> Column:
 def _variant_row() -> list[Column]:
     kind = F.col("kind")
     scalar = kind.isin("number", "text", "bool")
-    shown = F.when(scalar, F.substring(F.try_variant_get("held", "$", "string"), 1, _LONGEST_TEXT))
-    number = F.when(kind == "number", F.try_variant_get("held", "$", "double"))
+    shown = F.when(scalar, F.substring(F.try_variant_get("item", "$", "string"), 1, _MAX_TEXT_LENGTH))
+    number = F.when(kind == "number", F.try_variant_get("item", "$", "double"))
     return [
         F.col("attribute"),
-        # An empty event is one row without an attribute; the object it held is no value.
+        # An empty event is one row without an attribute, and has no value.
         F.when(F.col("attribute").isNotNull(), kind).alias("kind"),
         number.alias("number"),
         F.when(kind == "text", shown).alias("text_value"),
         _none("timestamp").alias("time_value"),
         shown.alias("shown"),
-        F.col("begins"),
+        F.col("is_first"),
     ]

@@ -1,4 +1,4 @@
-"""Events that stand for all, and a profile kept in a folder."""
+"""Deterministic samples of events, and profiles stored in a folder."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tamis.spark.columns import named, require
+from tamis.spark.build.event_sample import SAMPLE_ROWS
+from tamis.spark.columns import exact_column, require_columns
 from tamis.spark.profiling.events import profile_events
-from tamis.spark.sampling import SAMPLE_ROWS
 
 
 def sample_events(
     events: DataFrame, rows: int = SAMPLE_ROWS, *, seed: int = 0, event_id_col: str = "event_id"
 ) -> DataFrame:
-    """Draw events: exactly as many rows, or all if there are fewer.
+    """Draw a sample of exactly `rows` events, or all events if there are fewer.
 
-    Which they are depends on their ids and the seed, not on how the events are stored or partitioned. What
-    is drawn keeps its columns, so it is in the layout of the events. It is meant to be shown to an index
-    (`tamis.Index.observe`), which keeps 4,096 of what it is shown.
+    The sample depends on the event ids and the seed, not on storage or partitioning. It keeps all columns,
+    and so the layout of the events. `tamis.Index.observe` takes it, and keeps 4,096 events.
 
     Args:
         events: The events, in any layout.
-        rows: How many to draw.
-        seed: Another seed, other events.
+        rows: The number of events to draw.
+        seed: The seed of the sample.
         event_id_col: The column of ids.
     """
     if rows < 1:
-        raise ValueError(f"rows is {rows}; a sample has at least 1")
-    require(events, [event_id_col])
-    id = named(event_id_col)
+        raise ValueError(f"rows is {rows}; accepted is at least 1")
+    require_columns(events, [event_id_col])
+    id = exact_column(event_id_col)
     return events.where(id.isNotNull()).orderBy(F.xxhash64(F.lit(seed), id), id).limit(rows)
 
 
@@ -39,17 +38,17 @@ def sample_events(
 class Profile:
     """A profile of events in a folder: ``attributes`` and ``sample``, both Parquet.
 
-    The sample is what building an index takes as statistics.
+    `build_index` takes the sample as ``stats``.
     """
 
     uri: str
 
     def attributes(self, spark: SparkSession) -> DataFrame:
-        """Read what `profile_events` found."""
+        """Read the result of `profile_events`."""
         return spark.read.parquet(f"{self.uri}/attributes")
 
     def sample(self, spark: SparkSession) -> DataFrame:
-        """Read what `sample_events` drew."""
+        """Read the result of `sample_events`."""
         return spark.read.parquet(f"{self.uri}/sample")
 
 
@@ -63,20 +62,20 @@ def save_profile(
     mode: str = "error",
     **options: Any,
 ) -> Profile:
-    """Profile events, draw a sample, and keep both in a folder.
+    """Profile events, draw a sample, and store both in a folder.
 
     Args:
         events: The events, in any layout.
         uri: The folder.
-        rows: How many events to draw.
-        seed: What the draw depends on, besides the ids.
+        rows: The number of events in the sample.
+        seed: The seed of the sample.
         event_id_col: The column of ids.
-        mode: What to do if there is something: ``"error"`` or ``"overwrite"``.
-        options: What else `profile_events` takes.
+        mode: What to do if the folder exists: ``"error"`` or ``"overwrite"``.
+        options: Further arguments of `profile_events`.
     """
-    kept = Profile(uri.rstrip("/"))
-    found = profile_events(events, event_id_col=event_id_col, **options)
-    drawn = sample_events(events, rows, seed=seed, event_id_col=event_id_col)
-    found.coalesce(1).write.mode(mode).parquet(f"{kept.uri}/attributes")
-    drawn.coalesce(1).write.mode(mode).parquet(f"{kept.uri}/sample")
-    return kept
+    saved = Profile(uri.rstrip("/"))
+    attributes = profile_events(events, event_id_col=event_id_col, **options)
+    sample = sample_events(events, rows, seed=seed, event_id_col=event_id_col)
+    attributes.coalesce(1).write.mode(mode).parquet(f"{saved.uri}/attributes")
+    sample.coalesce(1).write.mode(mode).parquet(f"{saved.uri}/sample")
+    return saved

@@ -1,4 +1,4 @@
-"""How often a predicate holds, found by asking a sample of events."""
+"""Selectivities of predicates: the share of a sample of events that satisfies each."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from tamis.errors import NeverMatchesWarning
-from tamis.expression import DEFAULT, Limits, dissect
-from tamis.index import Index
-from tamis.spark.columns import named, require
-from tamis.spark.layouts import Layout, find_layout
+from tamis import Index, Limits, NeverMatchesWarning, dissect
+from tamis.spark.columns import exact_column, require_columns
+from tamis.spark.event_encoding import EventEncoding, find_encoding
 
-# Enough that a million predicates come in groups of some thousands; each group sees the whole sample.
+# Groups of predicates, each matched with the whole sample: a million predicates make some 16,000 per group.
 _GROUPS = 64
-# So many events are matched at once: what they match is held in memory.
-_EVENTS_AT_ONCE = 128
+# Events per call: their matches are held in memory.
+_EVENTS_PER_CALL = 128
 
 _PREDICATES = pa.schema(
     [
@@ -45,31 +43,32 @@ def selectivities(
     json_col: str | None = None,
     map_col: str | None = None,
 ) -> DataFrame:
-    """Tell for each distinct predicate which share of a sample of events satisfies it.
+    """Compute the share of a sample of events that satisfies each distinct predicate.
 
-    The sample is matched with an index of the predicates, so the answer is exact for the sample, whatever the
-    operator. A predicate under NOT is taken as it stands there, without the NOT.
+    The sample is matched with an index of the predicates, so the result is exact for the sample, for any
+    operator. A predicate under NOT counts as written, without the NOT.
 
-    Columns: ``predicate``, its text without a weight; ``attribute``; ``operator``; ``predicates``, how often
-    it is there; ``selectivity``, null if the sample is empty. Rows that are no expressions are left out.
+    Columns: ``predicate``, its text without a weight; ``attribute``; ``operator``; ``predicates``, its number
+        of
+    occurrences; ``selectivity``, null if the sample is empty. Expressions that do not parse are left out.
 
     Args:
-        subscriptions: A row for each expression.
-        sample: Events, in any layout; see `sample_events`. It is copied to some tens of tasks.
+        subscriptions: One row per expression.
+        sample: Events, in any layout; see `sample_events`. It is copied to 64 tasks.
         expr_col: The column of expressions.
-        limits: What expressions are accepted.
-        event_id_col: The column of ids of the sample, which is no attribute.
+        limits: The limits of expressions, as in `tamis.Index`.
+        event_id_col: The column of ids of the sample, which is not an attribute.
         attr_cols: The columns of attributes; by default all but the ids.
         json_col: The column of JSON.
         map_col: The column of maps.
     """
-    require(subscriptions, [expr_col])
-    layout = find_layout(
-        sample.schema, other_than=[event_id_col], attr_cols=attr_cols, json_col=json_col, map_col=map_col
+    require_columns(subscriptions, [expr_col])
+    encoding = find_encoding(
+        sample.schema, exclude=[event_id_col], attr_cols=attr_cols, json_col=json_col, map_col=map_col
     )
-    work = PredicateCount(limits or DEFAULT)
-    counted = subscriptions.select(named(expr_col).cast("string")).mapInArrow(
-        work.run, "predicate string, attribute string, operator string, predicates bigint"
+    count_task = PredicateCount(limits or Limits())
+    counted = subscriptions.select(exact_column(expr_col).cast("string")).mapInArrow(
+        count_task.run, "predicate string, attribute string, operator string, predicates bigint"
     )
     group = F.pmod(F.xxhash64("predicate"), F.lit(_GROUPS)).cast("int")
     distinct = (
@@ -78,21 +77,21 @@ def selectivities(
         .withColumn("group", group)
     )
     groups = sample.sparkSession.range(_GROUPS).select(F.col("id").cast("int").alias("group"))
-    event = F.struct(*(named(name) for name in layout.columns)).alias("event")
-    everywhere = sample.select(event).crossJoin(groups)
-    work_on_group = SampleMatch(layout)
+    event = F.struct(*(exact_column(name) for name in encoding.columns)).alias("event")
+    copies = sample.select(event).crossJoin(groups)
+    match_task = SampleMatch(encoding)
 
-    # Spark tells by the number of arguments what to pass, and would count `self` of a method.
+    # A function: Spark chooses what to pass by the number of arguments, and counts `self` of a method.
     def measure(predicates: pa.Table, events: pa.Table) -> pa.Table:
-        return work_on_group.measure(predicates, events)
+        return match_task.measure(predicates, events)
 
-    asked = distinct.groupBy("group").cogroup(everywhere.groupBy("group"))
-    return asked.applyInArrow(measure, _SCHEMA)
+    pairs = distinct.groupBy("group").cogroup(copies.groupBy("group"))
+    return pairs.applyInArrow(measure, _SCHEMA)
 
 
 @dataclass(frozen=True)
 class PredicateCount:
-    """The work on Arrow batches with one column, the expressions."""
+    """The task that counts predicates. Batches have one column, the expressions."""
 
     limits: Limits
 
@@ -101,18 +100,18 @@ class PredicateCount:
         for batch in batches:
             predicates = dissect(batch.column(0), self.limits).predicates
             counted = predicates.group_by(["text", "attribute", "operator"]).aggregate([("row", "count")])
-            named = counted.rename_columns(_PREDICATES.names).cast(_PREDICATES)
-            yield from named.combine_chunks().to_batches()
+            renamed = counted.rename_columns(_PREDICATES.names).cast(_PREDICATES)
+            yield from renamed.combine_chunks().to_batches()
 
 
 @dataclass(frozen=True)
 class SampleMatch:
-    """The work on a group of predicates and the whole sample."""
+    """The task that matches the whole sample with a group of predicates."""
 
-    layout: Layout
+    encoding: EventEncoding
 
     def measure(self, predicates: pa.Table, sample: pa.Table) -> pa.Table:
-        """Match the sample with the predicates and count."""
+        """Match the sample with the predicates, and append the selectivities."""
         texts = predicates["predicate"].to_pylist()
         counts = np.zeros(len(texts), dtype=np.int64)
         if texts:
@@ -120,16 +119,15 @@ class SampleMatch:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NeverMatchesWarning)
                 index.add_many(list(range(len(texts))), texts)
-            for start in range(0, len(sample), _EVENTS_AT_ONCE):
-                ids = self._matches(index, sample["event"].slice(start, _EVENTS_AT_ONCE))
+            for start in range(0, len(sample), _EVENTS_PER_CALL):
+                ids = self._matches(index, sample["event"].slice(start, _EVENTS_PER_CALL))
                 counts += np.bincount(ids, minlength=len(texts))
-        known = len(sample) > 0
-        shares = pa.array(counts / len(sample) if known else [None] * len(texts), pa.float64())
+        shares = pa.array(counts / len(sample) if len(sample) else [None] * len(texts), pa.float64())
         return predicates.select(["predicate", "attribute", "operator", "predicates"]).append_column(
             "selectivity", shares
         )
 
     def _matches(self, index: Index, events: pa.ChunkedArray) -> Any:
         columns = events.combine_chunks().flatten()
-        batch = pa.RecordBatch.from_arrays(columns, names=list(self.layout.columns))
-        return np.asarray(self.layout.match(index, batch).ids)
+        batch = pa.RecordBatch.from_arrays(columns, names=list(self.encoding.columns))
+        return np.asarray(self.encoding.match(index, batch).ids)

@@ -1,4 +1,4 @@
-"""What subscriptions ask for: parsed and counted batch by batch in workers, added up by the JVM."""
+"""Statistics of rules: workers parse and count batch by batch, the JVM adds up."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from tamis.expression import DEFAULT, Dissection, Limits, dissect
-from tamis.spark.columns import named, require
+from tamis import Dissection, Limits, dissect
+from tamis.spark.columns import exact_column, require_columns
 from tamis.spark.profiling.selectivity import selectivities
 
 _ASPECTS = pa.schema(
@@ -35,55 +35,54 @@ def profile_subscriptions(
     limits: Limits | None = None,
     **layout: Any,
 ) -> DataFrame:
-    """Count what subscriptions ask for: a row for each aspect, the most frequent first.
+    """Compute statistics of rules: one row per aspect, the most frequent first.
 
-    Columns: ``aspect``, ``attribute`` and ``value``, as below; ``subscriptions``, how many have it, and
-    ``share``, which part of all expressions that is; ``predicates``, how many of theirs it is about;
-    ``selectivity``, the mean share of events for which those predicates hold, if there is a sample.
+    Columns: ``aspect``, ``attribute`` and ``value``, as below; ``subscriptions``, the number of rules that
+        have
+    the aspect, and ``share``, their share of all valid rules; ``predicates``, the number of predicates that
+    the aspect counts; ``selectivity``, the mean selectivity of those predicates, if there is a sample.
 
     | aspect | attribute | value |
     | --- | --- | --- |
     | all | | |
-    | attribute | asked about | |
+    | attribute | the attribute | |
     | operator | | as in `Predicate` |
-    | attribute operator | asked about | the operator |
-    | kind | | the kind of values asked for |
-    | size | | how many predicates |
-    | depth | | how many levels |
-    | conjunctions | | to how many it expands, up to the next power of two |
-    | bad | | (no expressions; `ingest.subscriptions` tells why) |
+    | attribute operator | the attribute | the operator |
+    | kind | | the kind of the literals |
+    | size | | the number of predicates |
+    | depth | | the number of levels |
+    | conjunctions | | the conjunctions it expands to, rounded up to a power of two |
+    | bad | | rules that do not parse; `ingest.subscriptions` gives the reasons |
 
     Args:
-        subscriptions: A row for each expression.
+        subscriptions: One row per rule.
         expr_col: The column of expressions.
-        sample: Events to take selectivities from, in any layout; see `sample_events`.
-        limits: What expressions are accepted.
-        layout: The layout of the sample, as `profile_events` takes it.
+        sample: Events to compute selectivities from, in any layout; see `sample_events`.
+        limits: The limits of expressions, as in `tamis.Index`.
+        layout: The layout of the sample, as in `profile_events`.
     """
-    require(subscriptions, [expr_col])
-    work = AspectCount(limits or DEFAULT)
+    require_columns(subscriptions, [expr_col])
+    task = AspectCount(limits or Limits())
     schema = "aspect string, attribute string, value string, subscriptions bigint, predicates bigint"
-    counted = subscriptions.select(named(expr_col).cast("string")).mapInArrow(work.run, schema)
+    counted = subscriptions.select(exact_column(expr_col).cast("string")).mapInArrow(task.run, schema)
     totals = counted.groupBy("aspect", "attribute", "value").agg(
         F.sum("subscriptions").alias("subscriptions"), F.sum("predicates").alias("predicates")
     )
-    # All aspects, in one partition: there are far fewer of them than of subscriptions.
-    everyone = F.sum(F.when(F.col("aspect") == "all", F.col("subscriptions"))).over(
-        Window.partitionBy(F.lit(0))
-    )
-    share = F.when(F.col("aspect") != "bad", F.col("subscriptions") / everyone)
+    # One partition for all aspects, which are far fewer than rules.
+    valid = F.sum(F.when(F.col("aspect") == "all", F.col("subscriptions"))).over(Window.partitionBy(F.lit(0)))
+    share = F.when(F.col("aspect") != "bad", F.col("subscriptions") / valid)
     shares = totals.withColumn("share", share)
     if sample is None:
-        whole = shares.withColumn("selectivity", F.lit(None).cast("double"))
+        profile = shares.withColumn("selectivity", F.lit(None).cast("double"))
     else:
-        known = selectivities(subscriptions, sample, expr_col=expr_col, limits=limits, **layout)
-        whole = _with_selectivity(shares, known)
+        measured = selectivities(subscriptions, sample, expr_col=expr_col, limits=limits, **layout)
+        profile = _with_selectivity(shares, measured)
     columns = ("aspect", "attribute", "value", "subscriptions", "share", "predicates", "selectivity")
-    ordered = whole.select(*columns).coalesce(1)
+    ordered = profile.select(*columns).coalesce(1)
     return ordered.sortWithinPartitions("aspect", F.desc("subscriptions"), "attribute", "value")
 
 
-def _with_selectivity(shares: DataFrame, known: DataFrame) -> DataFrame:
+def _with_selectivity(shares: DataFrame, measured: DataFrame) -> DataFrame:
     def aspect(name: str, attribute: bool, value: bool) -> Any:
         return F.struct(
             F.lit(name).alias("aspect"),
@@ -98,29 +97,28 @@ def _with_selectivity(shares: DataFrame, known: DataFrame) -> DataFrame:
         aspect("attribute operator", True, True),
     )
     means = (
-        known.select(F.explode(aspects).alias("of"), "predicates", "selectivity")
-        .groupBy("of")
+        measured.select(F.explode(aspects).alias("key"), "predicates", "selectivity")
+        .groupBy("key")
         .agg((F.sum(F.col("selectivity") * F.col("predicates")) / F.sum("predicates")).alias("selectivity"))
     )
-    here = F.struct("aspect", "attribute", "value")
-    return shares.withColumn("of", here).join(means, "of", "left")
+    return shares.withColumn("key", F.struct("aspect", "attribute", "value")).join(means, "key", "left")
 
 
 @dataclass(frozen=True)
 class AspectCount:
-    """The work on Arrow batches with one column, the expressions."""
+    """The task that counts aspects. Batches have one column, the expressions."""
 
     limits: Limits
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Count the aspects of each batch, so that few rows leave the worker."""
+        """Count the aspects of each batch."""
         for batch in batches:
             counted = pa.concat_tables(_aspects(dissect(batch.column(0), self.limits)))
             yield from counted.combine_chunks().to_batches()
 
 
 def _aspects(parts: Dissection) -> Iterator[pa.Table]:
-    """Count the subscriptions that have an aspect, and their predicates that it is about."""
+    """Count, per aspect, the rules that have it and the predicates it covers."""
     yield _ASPECTS.empty_table()
     for name, attribute, value in (
         ("attribute", "attribute", None),
@@ -157,7 +155,7 @@ def _table(
     subscriptions: str,
     predicates: str,
 ) -> pa.Table:
-    """Give counts the columns that leave the worker."""
+    """Give counts the columns of `_ASPECTS`."""
     none = pa.nulls(len(counted), pa.string())
     columns = [
         pa.repeat(name, len(counted)),

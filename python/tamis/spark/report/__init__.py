@@ -1,10 +1,10 @@
-"""A run of the pipeline as a page to look at: pictures, and the numbers behind them.
+"""The report of a run of the pipeline: an HTML page of charts, each with a table of its numbers.
 
-| module | question it answers |
+| module | contents |
 | --- | --- |
-| `facts` | What is known of a run? |
-| `charts` | What does it look like? |
-| `page` | How is it told? |
+| `facts` | the data of a run |
+| `charts` | charts as SVG |
+| `page` | the page |
 """
 
 from tamis.spark.report.facts import Attribute, Batch, Run, Shard, Step, bins_of

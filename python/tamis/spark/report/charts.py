@@ -1,4 +1,4 @@
-"""Pictures of a run, written by hand as SVG. They bring their own white ground, for dark pages."""
+"""Charts as SVG text. They have a white background, for dark pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 
 WIDTH = 760
 MARGIN, TITLE, FOOT = 20, 58, 34
-# The names beside horizontal bars, and the figures behind them.
+# Widths of the names left of horizontal bars, and of the figures right of them.
 NAMES, FIGURES = 110, 190
 BAR, GAP = 14, 7
 PLOT_HEIGHT = 190
@@ -19,15 +19,15 @@ COLOURS = ("#0969da", "#d4a72c", "#54aeff")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A name, and for each series a value with the figure that says it; None where there is no value."""
+class BarRow:
+    """A row of a bar chart: a name, and for each series a value and its label; None for no value."""
 
     name: str
     values: tuple[tuple[float, str] | None, ...]
 
 
-def bars(title: str, subtitle: str, rows: Sequence[Row], series: Sequence[str] = ("",)) -> str:
-    """Horizontal bars from zero; several series stand below each other in their own colours."""
+def bars(title: str, subtitle: str, rows: Sequence[BarRow], series: Sequence[str] = ("",)) -> str:
+    """Draw horizontal bars from zero; several series are below each other in different colors."""
     most = max((value[0] for row in rows for value in row.values if value), default=0.0)
     length = WIDTH - 2 * MARGIN - NAMES - FIGURES
 
@@ -37,8 +37,8 @@ def bars(title: str, subtitle: str, rows: Sequence[Row], series: Sequence[str] =
     return _bars(title, subtitle, rows, series, at, [])
 
 
-def log_bars(title: str, subtitle: str, rows: Sequence[Row]) -> str:
-    """Horizontal bars on a logarithmic scale, with a line at each power of ten."""
+def log_bars(title: str, subtitle: str, rows: Sequence[BarRow]) -> str:
+    """Draw horizontal bars on a logarithmic scale, with a line at each power of ten."""
     values = [value[0] for row in rows for value in row.values if value and value[0] > 0]
     low = math.floor(math.log10(min(values))) if values else 0
     high = max(math.ceil(math.log10(max(values))), low + 1) if values else 1
@@ -54,7 +54,7 @@ def log_bars(title: str, subtitle: str, rows: Sequence[Row]) -> str:
 def _bars(
     title: str,
     subtitle: str,
-    rows: Sequence[Row],
+    rows: Sequence[BarRow],
     series: Sequence[str],
     at: Callable[[float], float],
     ticks: Sequence[tuple[float, str]],
@@ -80,11 +80,11 @@ def _bars(
                 f'fill="{COLOURS[place]}"/>'
             )
             parts.append(_text(left + length + 5, bar_top + BAR - 3, value[1], size=11))
-    return _picture(title, subtitle, parts, bottom + (FOOT if ticks else MARGIN))
+    return _svg(title, subtitle, parts, bottom + (FOOT if ticks else MARGIN))
 
 
 def histogram(title: str, subtitle: str, bins: Sequence[tuple[int, int, int]], axis: str) -> str:
-    """Columns side by side: each bin has a first and a last number, and a count that is its height."""
+    """Draw columns: each bin has a first and a last number, and a count that is its height."""
     left, right, top = MARGIN + 56, WIDTH - MARGIN, TITLE + 8
     bottom = top + PLOT_HEIGHT
     most = nice_ceiling(max((count for _, _, count in bins), default=1))
@@ -94,7 +94,7 @@ def histogram(title: str, subtitle: str, bins: Sequence[tuple[int, int, int]], a
         parts.append(f'<path d="M{left} {y:.1f}H{right}" stroke="{GRID}"/>')
         parts.append(_text(left - 8, y + 4, short(most * quarter / 4), anchor="end", size=10, fill=FAINT))
     step = (right - left) / max(len(bins), 1)
-    # Labels of up to seven characters need some fifty units each.
+    # Labels have up to seven characters, about 50 units.
     every = max(1, math.ceil(52 / step))
     for place, (first, last, count) in enumerate(bins):
         x, height = left + place * step, PLOT_HEIGHT * count / most
@@ -106,11 +106,11 @@ def histogram(title: str, subtitle: str, bins: Sequence[tuple[int, int, int]], a
             label = span(first, last)
             parts.append(_text(x + step / 2, bottom + 15, label, anchor="middle", size=10, fill=FAINT))
     parts.append(_text((left + right) / 2, bottom + 34, axis, anchor="middle", size=11, fill=FAINT))
-    return _picture(title, subtitle, parts, bottom + 50)
+    return _svg(title, subtitle, parts, bottom + 50)
 
 
 def span(first: int, last: int) -> str:
-    """Say a range of numbers.
+    """Format a range of numbers.
 
     >>> span(3, 3), span(4, 7)
     ('3', '4-7')
@@ -119,7 +119,7 @@ def span(first: int, last: int) -> str:
 
 
 def short(value: float) -> str:
-    """Say a number in few characters.
+    """Format a number in few characters.
 
     >>> short(950), short(12_500), short(3_000_000), short(2.5)
     ('950', '12.5k', '3M', '2.5')
@@ -131,13 +131,13 @@ def short(value: float) -> str:
 
 
 def nice_ceiling(value: float) -> float:
-    """Give the end of an axis: a round number that four steps divide well, and no less than the value.
+    """Return the end of an axis: a round number that is at least the value and divisible into four steps.
 
     >>> nice_ceiling(37), nice_ceiling(3), nice_ceiling(8_100)
     (40.0, 4.0, 12000.0)
     """
     size = 10.0 ** math.floor(math.log10(max(value, 1)))
-    # Below four, a quarter of the axis would be no whole number.
+    # At least 4, so that a quarter of the axis is a whole number.
     return next(times * size for times in (1, 1.2, 2, 4, 6, 8, 12) if times * size >= max(value, 4))
 
 
@@ -146,7 +146,7 @@ def _legend(series: Sequence[str]) -> list[str]:
     for name, colour in zip(series, COLOURS, strict=False):
         parts.append(f'<rect x="{x}" y="{TITLE - 6}" width="10" height="10" fill="{colour}"/>')
         parts.append(_text(x + 15, TITLE + 3, name, size=11, fill=FAINT))
-        # No letter of this size is wider than this on average.
+        # 6.6 units: upper bound of the mean letter width at this size.
         x += 15 + 6.6 * len(name) + 18
     return parts
 
@@ -161,7 +161,7 @@ def _text(
     )
 
 
-def _picture(title: str, subtitle: str, parts: Sequence[str], height: float) -> str:
+def _svg(title: str, subtitle: str, parts: Sequence[str], height: float) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '

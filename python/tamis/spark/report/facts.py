@@ -1,4 +1,4 @@
-"""What is known of a run of the pipeline."""
+"""The data of a report: steps, matches, attributes, shards and batches of a run of the pipeline."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class Step:
     """A step of the pipeline.
 
     Attributes:
-        name: One word.
-        text: What it did.
-        rows: How many things it worked on.
-        unit: What they are.
-        seconds: How long it took.
+        name: Its name.
+        text: Its result.
+        rows: The number of rows it processed.
+        unit: What a row is.
+        seconds: Its duration.
     """
 
     name: str
@@ -26,30 +26,30 @@ class Step:
 
     @property
     def rate(self) -> float:
-        """How many things it worked on in a second."""
+        """Rows per second; 0 if the duration is 0."""
         return self.rows / self.seconds if self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute, as events have it and subscriptions ask about it.
+    """The use of an attribute in events and rules.
 
     Attributes:
         name: Its name.
         frequency: The share of events that have it.
-        asked: The share of subscriptions that ask about it.
-        selectivity: The mean share of events for which a predicate on it holds; None if none was asked.
+        rule_share: The share of rules that test it.
+        selectivity: The mean selectivity of predicates on it; None if there are none.
     """
 
     name: str
     frequency: float
-    asked: float
+    rule_share: float
     selectivity: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A file of the index."""
+    """A shard file of the index."""
 
     name: str
     subscriptions: int
@@ -58,7 +58,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of a stream: with which version it was matched, and what that found."""
+    """A micro-batch of a stream: the version it was matched with, and its counts."""
 
     number: int
     version: str
@@ -69,17 +69,17 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All that a page shows.
+    """All data of a report.
 
     Attributes:
-        title: What was run.
-        settings: With what, in the order to show.
-        steps: What was done.
-        matched: For a number of matches, how many events have so many.
-        attributes: The ones to show, in the order to show.
-        shards: The files of the index.
-        batches: The batches of the stream.
-        checks: What was compared with what, in sentences.
+        title: The title.
+        settings: The settings of the run, in the order to show.
+        steps: The steps.
+        matched: The number of events by number of matches.
+        attributes: The attributes to show, in order.
+        shards: The shards of the index.
+        batches: The micro-batches of the stream.
+        checks: The results of comparisons, as sentences.
     """
 
     title: str
@@ -93,17 +93,17 @@ class Run:
 
     @property
     def matches(self) -> int:
-        """How many matches there are in all."""
+        """The number of all matches."""
         return sum(count * events for count, events in self.matched.items())
 
     @property
     def events(self) -> int:
-        """How many events there are in all."""
+        """The number of all events."""
         return sum(self.matched.values())
 
 
 def bins_of(matched: Mapping[int, int], most: int = 24) -> list[tuple[int, int, int]]:
-    """Put numbers of matches into bins of equal width: first, last, and how many events.
+    """Divide numbers of matches into at most `most` bins of equal width: first, last, number of events.
 
     >>> bins_of({0: 5, 1: 2, 9: 1}, most=5)
     [(0, 1, 7), (2, 3, 0), (4, 5, 0), (6, 7, 0), (8, 9, 1)]

@@ -1,4 +1,4 @@
-"""The page: pictures, each with a table of its numbers. XHTML, so that any XML parser reads it too."""
+"""The page of a report: charts, each with a table of its numbers. XHTML, which XML parsers read as well."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from tamis.spark.report.charts import Row, bars, histogram, log_bars, short, span
+from tamis.spark.report.charts import BarRow, bars, histogram, log_bars, short, span
 from tamis.spark.report.facts import Run, bins_of
 
 _STYLE = """body { font: 15px/1.5 sans-serif; color: #1b1f24; background: #f6f8fa; margin: 0; }
@@ -26,24 +26,24 @@ def write_page(run: Run, path: Path) -> None:
 
 
 def page(run: Run) -> str:
-    """Give the report of a run."""
+    """Return the report of a run."""
     mean = run.matches / run.events if run.events else 0.0
     body = [
         f"<h1>{escape(run.title)}</h1>",
         f'<p><strong id="events">{run.events:,}</strong> events, '
-        f'<strong id="matches">{run.matches:,}</strong> matches: {mean:.1f} for an event.</p>',
+        f'<strong id="matches">{run.matches:,}</strong> matches: {mean:.1f} per event.</p>',
         *(f'<p class="check">{escape(check)}</p>' for check in run.checks),
         "<h2>Steps</h2>",
         _steps(run),
         _throughput(run),
         "<h2>Matches</h2>",
         *_matches(run),
-        "<h2>Events and subscriptions</h2>",
+        "<h2>Events and rules</h2>",
         *_attributes(run),
         "<h2>The index</h2>",
         *_shards(run),
         "<h2>The stream</h2>",
-        "<p>Subscriptions changed while it ran; a batch has the version that was in use when it began.</p>",
+        "<p>Rules changed while it ran; a batch has the version that was current when it began.</p>",
         _batches(run),
         "<h2>Settings</h2>",
         _table("settings", ("", ""), ((name, value) for name, value in run.settings.items())),
@@ -66,60 +66,60 @@ def _steps(run: Run) -> str:
     rows = [(step.name, step.text, f"{step.seconds:.1f} s") for step in run.steps]
     total = sum(step.seconds for step in run.steps)
     rows.append(("all", "", f"{total:.1f} s"))
-    return _table("steps", ("step", "what it did", "time"), rows, texts=(1,))
+    return _table("steps", ("step", "result", "time"), rows, texts=(1,))
 
 
 def _throughput(run: Run) -> str:
     rows = [
-        Row(step.name, ((step.rate, f"{short(step.rate)} {step.unit}/s"),)) for step in run.steps if step.rows
+        BarRow(step.name, ((step.rate, f"{short(step.rate)} {step.unit}/s"),))
+        for step in run.steps
+        if step.rows
     ]
-    return log_bars("Throughput of each step", "logarithmic scale; starting of workers included", rows)
+    return log_bars("Throughput of each step", "logarithmic scale; includes the start of workers", rows)
 
 
 def _matches(run: Run) -> list[str]:
     bins = bins_of(run.matched)
-    picture = histogram(
-        "How many subscriptions does an event match?",
+    chart = histogram(
+        "Matches per event",
         f"{run.events:,} events; the height of a column is their number",
         bins,
-        "subscriptions that an event matches",
+        "rules that an event matches",
     )
     rows = [(span(first, last), f"{events:,}") for first, last, events in bins]
-    return [picture, _numbers("matched", ("matches", "events"), rows)]
+    return [chart, _numbers("matched", ("matches", "events"), rows)]
 
 
 def _attributes(run: Run) -> list[str]:
     series = (
         "events that have it",
-        "subscriptions that ask about it",
-        "events that satisfy a predicate",
+        "rules that test it",
+        "selectivity of its predicates",
     )
     rows = [
-        Row(
+        BarRow(
             each.name,
             (
                 (each.frequency, _percent(each.frequency)),
-                (each.asked, _percent(each.asked)),
+                (each.rule_share, _percent(each.rule_share)),
                 None if each.selectivity is None else (each.selectivity, _percent(each.selectivity)),
             ),
         )
         for each in run.attributes
     ]
-    picture = bars(
-        "The most frequent attributes", "shares of all events, and of all subscriptions", rows, series
-    )
+    chart = bars("The most frequent attributes", "shares of all events, and of all rules", rows, series)
     cells = [(row.name, *(value[1] if value else "" for value in row.values)) for row in rows]
-    return [picture, _numbers("attributes", ("attribute", *series), cells)]
+    return [chart, _numbers("attributes", ("attribute", *series), cells)]
 
 
 def _shards(run: Run) -> list[str]:
     rows = [
-        Row(each.name, ((each.subscriptions, f"{each.subscriptions:,}, {short(each.bytes)}B"),))
+        BarRow(each.name, ((each.subscriptions, f"{each.subscriptions:,}, {short(each.bytes)}B"),))
         for each in run.shards
     ]
-    picture = bars("Balance of shards", "subscriptions in each file of the index, and its size", rows)
+    chart = bars("Balance of shards", "rules in each shard file, and its size", rows)
     cells = [(each.name, f"{each.subscriptions:,}", f"{each.bytes:,}") for each in run.shards]
-    return [picture, _numbers("shards", ("shard", "subscriptions", "bytes"), cells)]
+    return [chart, _numbers("shards", ("shard", "rules", "bytes"), cells)]
 
 
 def _batches(run: Run) -> str:
@@ -127,7 +127,7 @@ def _batches(run: Run) -> str:
         (str(each.number), each.version, f"{each.subscriptions:,}", f"{each.events:,}", f"{each.matches:,}")
         for each in run.batches
     ]
-    return _table("batches", ("batch", "version", "subscriptions", "events", "matches"), rows, texts=(1,))
+    return _table("batches", ("batch", "version", "rules", "events", "matches"), rows, texts=(1,))
 
 
 def _percent(share: float) -> str:
@@ -135,7 +135,7 @@ def _percent(share: float) -> str:
 
 
 def _numbers(id: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return f"<details><summary>the numbers</summary>{_table(id, head, rows)}</details>"
+    return f"<details><summary>numbers</summary>{_table(id, head, rows)}</details>"
 
 
 def _table(id: str, head: Sequence[str], rows: Iterable[Sequence[str]], texts: Sequence[int] = ()) -> str:

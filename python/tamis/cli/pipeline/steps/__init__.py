@@ -1,0 +1,1 @@
+"""The steps of ``tamis spark``, one module per step."""

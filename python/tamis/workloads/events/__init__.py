@@ -1,0 +1,1 @@
+"""Events of a workload, drawn as arrays (`rows`) and written as JSON, columns or maps (`layouts`)."""

@@ -1,0 +1,84 @@
+"""``tamis spark stream``: files as they appear, until someone has seen enough."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from tests.spark.conftest import RunCommand
+from tests.spark.support import processes
+from tests.spark.support.workload import as_json, as_rules, events, plain_matches, subscriptions
+
+RULES = subscriptions(60)
+EVENTS = events(60)
+
+
+def add_file(folder: Path, number: int) -> None:
+    """Write a third of the events; the file appears at once, as a stream of files needs it."""
+    aside = folder.parent / f"aside-{number}"
+    pq.write_table(as_json(EVENTS[20 * number : 20 * number + 20]), aside)
+    aside.rename(folder / f"{number}.parquet")
+
+
+def answers(out: Path) -> list[tuple[Any, ...]]:
+    found = [row for batch in out.iterdir() for row in pq.read_table(batch, partitioning=None).to_pylist()]
+    return sorted(tuple(row.values()) for row in found)
+
+
+def beside(work: Callable[[Callable[[Path], None]], None]) -> threading.Thread:
+    """Do something while a command runs; what it is given waits until a file is there."""
+
+    def wait_for(file: Path) -> None:
+        until = time.monotonic() + processes.LONG
+        while not file.exists():
+            assert time.monotonic() < until, f"{file} did not appear"
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=work, args=(wait_for,), daemon=True)
+    thread.start()
+    return thread
+
+
+def test_files_that_appear_until_interrupted(run: RunCommand, tmp_path: Path) -> None:
+    pq.write_table(as_rules(RULES), tmp_path / "rules.parquet")
+    assert run("spark", "build", "rules.parquet", "index")[0] == 0
+    incoming, commits = tmp_path / "in", tmp_path / "place/commits"
+    incoming.mkdir()
+    add_file(incoming, 0)
+    command = ("spark", "stream", "in", "index", "out", "--checkpoint", "place")
+
+    def come_and_interrupt(wait_for: Callable[[Path], None]) -> None:
+        wait_for(commits / "0")
+        add_file(incoming, 1)
+        wait_for(commits / "1")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = beside(come_and_interrupt)
+    code, _, _ = run(*command, "--every", "1 second")
+    assert code == 130
+    thread.join()
+    assert answers(tmp_path / "out") == sorted(plain_matches(RULES, EVENTS[:40]))
+
+    # Another command goes on where this one was, and ends when all is done.
+    add_file(incoming, 2)
+    code, out, _ = run(*command)
+    assert code == 0 and "3 batches so far: out" in out
+    assert answers(tmp_path / "out") == sorted(plain_matches(RULES, EVENTS))
+
+
+def test_an_interval_that_is_none(run: RunCommand, tmp_path: Path) -> None:
+    pq.write_table(as_rules(RULES), tmp_path / "rules.parquet")
+    assert run("spark", "build", "rules.parquet", "index")[0] == 0
+    (tmp_path / "in").mkdir()
+    add_file(tmp_path / "in", 0)
+    code, out, err = run(
+        *("spark", "stream", "in", "index", "out", "--checkpoint", "place", "--every", "now and then")
+    )
+    assert (code, out) == (2, "")
+    assert "now and then" in err and err.count("\n") == 1

@@ -1,0 +1,71 @@
+"""Files of local and remote folders: atomic writes, local copies, checksums."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow.fs as pafs
+import pytest
+
+import tamis
+from tamis.spark.store.file_cache import cache_folder, checksum
+from tamis.spark.store.folder import Folder
+from tamis.spark.store.uris import store_uri
+
+
+def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Folder.at("some/where").root == store_uri("some/where") == str(tmp_path / "some/where")
+    assert Folder.at("file:///a/b%20c").root == "/a/b c" and Folder.at("file:/a/b").root == "/a/b"
+    assert Folder.at(Path("/a")).is_local
+    with pytest.raises(ValueError, match="pyarrow cannot open"):
+        Folder.at("nowhere://x")
+
+
+@pytest.fixture
+def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    """A folder that is used as if it were elsewhere."""
+    monkeypatch.setenv("TAMIS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "bucket").mkdir()
+    return Folder(pafs.SubTreeFileSystem(str(tmp_path / "bucket"), pafs.LocalFileSystem()), "store")
+
+
+def test_files_from_elsewhere_are_copied_once(far: Folder, tmp_path: Path) -> None:
+    assert not far.is_local
+    with far.writing("a/b.tamis") as local:
+        assert tmp_path not in local.parents
+        local.write_bytes(b"content")
+    far.write("c.json", b"{}")
+    assert far.read("a/b.tamis") == b"content"
+    assert sorted(entry.path for entry in far.entries()) == ["a/b.tamis", "c.json"]
+    digest = checksum(tmp_path / "bucket/store/a/b.tamis")
+    with ThreadPoolExecutor(4) as pool:
+        copies = set(pool.map(lambda _: far.local("a/b.tamis", digest), range(8)))
+    assert copies == {cache_folder() / f"{digest}.tamis"}
+    far.remove("a/b.tamis")
+    assert far.local("a/b.tamis", digest).read_bytes() == b"content"
+    far.remove("a/b.tamis")
+    far.remove_empty("a")
+    assert [entry.path for entry in far.entries()] == ["c.json"]
+
+
+def test_a_copy_that_is_not_what_it_should_be(far: Folder) -> None:
+    far.write("x.tamis", b"content")
+    with pytest.raises(tamis.FileError, match="in store is damaged"):
+        far.local("x.tamis", "0" * 64)
+    with pytest.raises(tamis.FileError, match="is missing from store"):
+        far.local("y.tamis", "1" * 64)
+    assert {path.suffix for path in cache_folder().iterdir()} <= {".lock"}
+
+
+def test_copies_that_nobody_uses_are_forgotten(far: Folder) -> None:
+    cache = cache_folder()
+    for name, age in (("old.tamis", 2 * 86_400), ("young.tamis", 60)):
+        (cache / name).write_bytes(b"x")
+        os.utime(cache / name, (time.time() - age, time.time() - age))
+    far.write("x.tamis", b"content")
+    far.local("x.tamis", checksum(Path(far.filesystem.base_path) / "store/x.tamis"))
+    assert not (cache / "old.tamis").exists() and (cache / "young.tamis").exists()
