@@ -1,25 +1,23 @@
-"""One Spark session for all tests of a kind, since starting one takes seconds, and commands run in it."""
+"""One Spark session for all tests, because starting one takes seconds; command lines run in it as well."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.support.commands import RunCommand, command_runner
 
-from tamis.cli import main
 from tamis.spark.session import local_session
-
-RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """`local[2,3]`: two cores, and tasks that fail are tried again."""
+    """`local[2,3]`: two cores, and up to three attempts per task."""
     folder: Path = tmp_path_factory.mktemp("spark")
     settings = {
-        # mapInArrow binds columns by position: without this, two swapped ones of one type pass.
+        # mapInArrow binds columns by position: without this, swapped columns of one type pass unnoticed.
         "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.local.dir": str(folder / "local"),
@@ -34,12 +32,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 def run(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> RunCommand:
-    """Run a command line in a folder of its own; give its exit code, stdout and stderr."""
+    """Run a command line in its own folder and the shared session; return exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-
-    def run_main(*arguments: str) -> tuple[int, str, str]:
-        code = main(arguments)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run_main
+    return command_runner(capsys)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.spark.conftest import RunCommand
+from tests.support.commands import RunCommand
 
 import tamis
 from tamis.spark.report import bins_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.spark.conftest import RunCommand
+from tests.support.commands import RunCommand
 
 import tamis
 from tamis import parse

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from tests.spark.conftest import RunCommand
 from tests.spark.support import processes
 from tests.spark.support.workload import as_json, as_rules, events, plain_matches, subscriptions
+from tests.support.commands import RunCommand
 
 RULES = subscriptions(60)
 EVENTS = events(60)

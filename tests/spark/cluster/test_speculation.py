@@ -1,4 +1,4 @@
-"""Spark starts a late task again on another machine, and both attempts write files: that takes two machines."""
+"""A late task that Spark starts again on another machine: both attempts write files."""
 
 from __future__ import annotations
 

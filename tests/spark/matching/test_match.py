@@ -23,6 +23,7 @@ from tests.spark.support.workload import (
 import tamis
 from tamis.spark import IndexRef, build_index, match
 from tamis.spark.matching.job import prepare_job
+from tamis.spark.matching.request import MatchRequest
 
 RULES = subscriptions(300)
 EVENTS = events(200)

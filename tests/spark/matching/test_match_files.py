@@ -11,7 +11,7 @@ from tests.spark.support.workload import as_columns, as_json, as_rules, events, 
 
 import tamis
 from tamis.spark import IndexRef, build_index, match_files
-from tamis.spark import matching_files as module
+from tamis.spark.matching import parquet_files
 
 RULES = subscriptions(300)
 EVENTS = events(250)
@@ -52,8 +52,8 @@ def test_files_as_uris(spark: SparkSession, index: IndexRef, folder: Path) -> No
 def test_as_many_tasks_as_bytes_ask_for(
     spark: SparkSession, index: IndexRef, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_TASK_BYTES", 1)
-    assert len(module.split(module.find_files([str(folder)]), ["event_id"])) == 7
+    monkeypatch.setattr(parquet_files, "_TASK_BYTES", 1)
+    assert len(parquet_files.split(parquet_files.find_files([str(folder)]), ["event_id"])) == 7
     found = match_files(spark, folder, index, top_k=1)
     assert found.rdd.getNumPartitions() == 7
     assert len({row["event_id"] for row in found.collect()}) == len({event for event, _ in EXPECTED})

@@ -15,7 +15,7 @@ def check_results(results: dict[str, Any]) -> None:
     assert len(expected) > 100
     for way in ("columns", "json", "temporary index", "arrays", "files"):
         assert results[way] == expected, way
-    ages = [{name: e[name] for name in ("event_id", "age") if name in e} for e in drawn]
+    ages: list[dict[str, Any]] = [{name: e[name] for name in ("event_id", "age") if name in e} for e in drawn]
     for kind in ("int", "double"):
         assert results[f"maps of {kind}"] == _lists(plain_matches(rules, ages)), kind
     plain = plain_index(rules)

@@ -1,13 +1,11 @@
-"""Files to run the command line on, and a way to run it."""
+"""Files for command lines, and a fixture that runs command lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from tamis.cli import main
+from tests.support.commands import RunCommand, command_runner
 
 RULES = """# id = line number
 age between 18 and 35 and country in ('US', 'DE')
@@ -33,16 +31,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-Run = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command line; give its exit code, stdout and stderr."""
-
-    def run_main(*arguments: str) -> tuple[int, str, str]:
-        code = main(arguments)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run_main
+def run(capsys: pytest.CaptureFixture[str]) -> RunCommand:
+    """Run a command line; return its exit code, stdout and stderr."""
+    return command_runner(capsys)

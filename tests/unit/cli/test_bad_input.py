@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-def objects(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
+from tests.support.commands import RunCommand, json_lines
 
 
-def test_a_bad_rule_is_shown_with_a_caret(files: Path, run: Run) -> None:
+def test_a_bad_rule_is_shown_with_a_caret(files: Path, run: RunCommand) -> None:
     (files / "bad.txt").write_text("age > 1\n  age >> 2\n", encoding="utf-8")
     code, out, err = run("match", "bad.txt", "events.jsonl")
     first, snippet, caret, *rest = err.splitlines()
@@ -28,11 +20,11 @@ def test_a_bad_rule_is_shown_with_a_caret(files: Path, run: Run) -> None:
     assert snippet[caret.index("^") - 1 :] == ">> 2"
 
 
-def test_bad_rules_can_be_skipped(files: Path, run: Run) -> None:
+def test_bad_rules_can_be_skipped(files: Path, run: RunCommand) -> None:
     lines = ["a\tage > 20", "b\tage >", "c\tage > 50", "a\tage > 60", "no tab", "d\tage rlike 'x"]
     (files / "bad.tsv").write_text("\n".join(lines), encoding="utf-8")
     code, out, err = run("match", "bad.tsv", "events.jsonl", "--skip-bad-rules", "--json", "--limit", "3")
-    assert [record["ids"] for record in objects(out)] == [
+    assert [record["ids"] for record in json_lines(out)] == [
         ["a"],
         ["a"],
         ["a", "c"],
@@ -43,27 +35,27 @@ def test_bad_rules_can_be_skipped(files: Path, run: Run) -> None:
     assert code == 0
 
 
-def test_a_bad_rule_inside_a_table_is_named_by_its_line(files: Path, run: Run) -> None:
+def test_a_bad_rule_inside_a_table_is_named_by_its_line(files: Path, run: RunCommand) -> None:
     (files / "bad.csv").write_text('id,expression\na,"age\n>> 3"\n', encoding="utf-8")
     _, _, err = run("match", "bad.csv", "events.jsonl")
     assert err.startswith("bad.csv:2: line 2, column 2 of the expression: error: found ")
 
 
-def test_a_rule_past_a_limit_is_named_by_its_line(files: Path, run: Run) -> None:
+def test_a_rule_past_a_limit_is_named_by_its_line(files: Path, run: RunCommand) -> None:
     (files / "long.txt").write_text("age > 1\nname = '" + "x" * 600_000 + "'\n", encoding="utf-8")
     code, _, err = run("match", "long.txt", "events.jsonl")
     assert code == 2
     assert err.startswith("long.txt:2:") and "500000" in err
 
 
-def test_a_rule_that_cannot_match_is_only_warned_about(files: Path, run: Run) -> None:
+def test_a_rule_that_cannot_match_is_only_warned_about(files: Path, run: RunCommand) -> None:
     (files / "never.txt").write_text("age > 5 and age < 3\nage > 0\n", encoding="utf-8")
     code, out, err = run("match", "never.txt", "events.jsonl")
     assert (code, out) == (0, "1\t2\n2\t2\n4\t2\n")
     assert err.startswith("never.txt: warning: ") and len(err.splitlines()) == 1
 
 
-def test_a_bad_event_ends_the_work_after_the_good_ones(files: Path, run: Run) -> None:
+def test_a_bad_event_ends_the_work_after_the_good_ones(files: Path, run: RunCommand) -> None:
     (files / "bad.jsonl").write_text('{"age": 40}\n\n{"age": \n{"age": 50}\n', encoding="utf-8")
     code, out, err = run("match", "rules.txt", "bad.jsonl")
     assert (code, out) == (2, "1\t5\n")
@@ -71,7 +63,7 @@ def test_a_bad_event_ends_the_work_after_the_good_ones(files: Path, run: Run) ->
 
 
 @pytest.mark.parametrize("extra", [[], ["--top-k", "5"], ["--id-field", "age"]])
-def test_bad_events_can_be_skipped(files: Path, run: Run, extra: list[str]) -> None:
+def test_bad_events_can_be_skipped(files: Path, run: RunCommand, extra: list[str]) -> None:
     lines = ['{"age": 40}', "[]", '{"age": 41}', "", f'{{"age": {2**64}}}', '{"age": 42}', "{}}"]
     (files / "bad.jsonl").write_text("\n".join(lines), encoding="utf-8")
     code, out, err = run("match", "rules.txt", "bad.jsonl", "--skip-bad-events", *extra)
@@ -82,7 +74,7 @@ def test_bad_events_can_be_skipped(files: Path, run: Run, extra: list[str]) -> N
     assert code == 0
 
 
-def test_bad_rows_of_csv_can_be_skipped(files: Path, run: Run) -> None:
+def test_bad_rows_of_csv_can_be_skipped(files: Path, run: RunCommand) -> None:
     (files / "bad.csv").write_text("age\n40\n41,1\n42\n", encoding="utf-8")
     code, out, err = run("match", "rules.txt", "bad.csv")
     assert (code, out, err) == (2, "", "bad.csv: row 2: error: expected 1 cells, found 2\n")
@@ -90,7 +82,7 @@ def test_bad_rows_of_csv_can_be_skipped(files: Path, run: Run) -> None:
     assert (code, out, err) == (0, "1\t5\n3\t5\n", "bad.csv: row 2: skipped: expected 1 cells, found 2\n")
 
 
-def test_a_column_of_no_known_type_is_named(files: Path, run: Run) -> None:
+def test_a_column_of_no_known_type_is_named(files: Path, run: RunCommand) -> None:
     pq.write_table(pa.table({"age": pa.array([b"x"])}), "odd.parquet")
     code, _, err = run("match", "rules.txt", "odd.parquet", "--skip-bad-events")
     assert code == 2
@@ -105,7 +97,7 @@ def test_a_column_of_no_known_type_is_named(files: Path, run: Run) -> None:
         (["rules.txt", ".", "--events-format", "jsonl"], "Is a directory"),
     ],
 )
-def test_files_that_cannot_be_read(files: Path, run: Run, arguments: list[str], message: str) -> None:
+def test_files_that_cannot_be_read(files: Path, run: RunCommand, arguments: list[str], message: str) -> None:
     code, out, err = run("match", *arguments)
     assert (code, out) == (2, "")
     assert message in err
@@ -124,7 +116,7 @@ def test_files_that_cannot_be_read(files: Path, run: Run, arguments: list[str], 
         ["explain", "rules.txt", "events.jsonl"],
     ],
 )
-def test_wrong_usage_is_exit_code_2(files: Path, run: Run, arguments: list[str]) -> None:
+def test_wrong_usage_is_exit_code_2(files: Path, run: RunCommand, arguments: list[str]) -> None:
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert "usage: tamis" in err

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-def objects(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
+from tests.support.commands import RunCommand, json_lines
 
 
-def test_engines(run: Run) -> None:
+def test_engines(run: RunCommand) -> None:
     code, out, _ = run("engines")
     assert code == 0 and "scan" in out and "takes" in out
     code, out, _ = run("engines", "--json")
-    assert "scan" in [engine["name"] for engine in objects(out)]
+    assert "scan" in [engine["name"] for engine in json_lines(out)]
 
 
-def test_engines_are_listed_by_family(run: Run) -> None:
+def test_engines_are_listed_by_family(run: RunCommand) -> None:
     _, out, _ = run("engines")
     order = [out.index(name) for name in ("product", "compiled", "paper", "pst_bloom", "baseline")]
     assert order == sorted(order)
     _, out, _ = run("engines", "--json")
-    families = [engine["family"] for engine in objects(out)]
+    families = [engine["family"] for engine in json_lines(out)]
     assert families == sorted(families, key=["product", "paper", "baseline"].index)
 
 
-def test_options_of_engines_are_listed(run: Run) -> None:
+def test_options_of_engines_are_listed(run: RunCommand) -> None:
     code, out, _ = run("engines", "--options")
     assert code == 0
     for engine in tamis.engines():
         assert all(option in out for option in engine.options)
     _, out, _ = run("engines", "--json")
-    (found,) = [engine for engine in objects(out) if engine["name"] == "pst_hash"]
+    (found,) = [engine for engine in json_lines(out) if engine["name"] == "pst_hash"]
     assert found["options"][0]["name"] == "access_predicates"
     assert found["options"][0]["default"] == 2
     assert found["options"][0]["accepts"] == "a whole number from 1 to 4"
 
 
-def test_the_tour_shows_everything_it_promises(run: Run) -> None:
+def test_the_tour_shows_everything_it_promises(run: RunCommand) -> None:
     code, out, err = run("tour")
     assert (code, err) == (0, "")
     assert "\x1b" not in out
@@ -55,29 +47,29 @@ def test_the_tour_shows_everything_it_promises(run: Run) -> None:
     assert out.splitlines()[-1].startswith("200 events, 31 rules: ")
 
 
-def test_every_rule_of_the_tour_matches_something(run: Run, files: Path) -> None:
+def test_every_rule_of_the_tour_matches_something(run: RunCommand, files: Path) -> None:
     import tamis.cli
 
-    data = Path(tamis.cli.__file__).parent / "tour_data"
+    data = Path(tamis.cli.__file__).parent / "commands/tour_data"
     _, out, err = run("match", str(data / "rules.tsv"), str(data / "events.jsonl"), "--json")
-    matched = {id for record in objects(out) for id in record["ids"]}
+    matched = {id for record in json_lines(out) for id in record["ids"]}
     assert (len(matched), err) == (31, "")
 
 
 @pytest.mark.parametrize("command", ["match", "explain", "engines", "draw", "tour", "demo", "spark"])
-def test_help_has_examples(run: Run, command: str) -> None:
+def test_help_has_examples(run: RunCommand, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0
     assert f"examples:\n  tamis {command}" in out
 
 
-def test_help_says_how_commands_end_and_events_are_numbered(run: Run) -> None:
+def test_help_says_how_commands_end_and_events_are_numbered(run: RunCommand) -> None:
     _, out, _ = run("match", "--help")
     assert "exit codes:" in out
     assert "Events are numbered from 1" in out
 
 
-def test_version(run: Run) -> None:
+def test_version(run: RunCommand) -> None:
     code, out, _ = run("--version")
     assert code == 0
     assert out.startswith("tamis ") and out.strip()[-1].isdigit()

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.support.commands import RunCommand
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
     return install
 
 
-def test_a_drawing_is_printed(files: Path, run: Run) -> None:
+def test_a_drawing_is_printed(files: Path, run: RunCommand) -> None:
     code, out, err = run("draw", "rules.txt")
     assert (code, err) == (0, "")
     assert out.startswith("digraph a_tree {\n") and out.endswith("}\n")
@@ -36,7 +35,7 @@ def test_a_drawing_is_printed(files: Path, run: Run) -> None:
     assert out.count(" -> ") == 2
 
 
-def test_rules_come_in_every_form(files: Path, run: Run) -> None:
+def test_rules_come_in_every_form(files: Path, run: RunCommand) -> None:
     (files / "r.jsonl").write_text('{"id": "a", "expression": "x > 1"}\n', encoding="utf-8")
     (files / "r.csv").write_text("id,expression\na,x > 1\n", encoding="utf-8")
     (files / "r.list").write_text("a\tx > 1\n", encoding="utf-8")
@@ -45,19 +44,21 @@ def test_rules_come_in_every_form(files: Path, run: Run) -> None:
     assert r'label="x > 1\nid ' in drawings.pop()[1]
 
 
-def test_missing_can_mean_false(files: Path, run: Run) -> None:
+def test_missing_can_mean_false(files: Path, run: RunCommand) -> None:
     assert r"device != 'tv' OR device IS NULL\nid 3" in run("draw", "rules.txt", "--missing", "false")[1]
 
 
 @pytest.mark.parametrize("name", ["rules.dot", "rules.GV"])
-def test_text_goes_to_a_file(files: Path, run: Run, name: str) -> None:
+def test_text_goes_to_a_file(files: Path, run: RunCommand, name: str) -> None:
     _, printed, _ = run("draw", "rules.txt")
     assert run("draw", "rules.txt", "--output", name) == (0, "", "")
     assert (files / name).read_text(encoding="utf-8") == printed
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])
-def test_graphviz_makes_pictures(files: Path, run: Run, graphviz: Callable[[str], None], form: str) -> None:
+def test_graphviz_makes_pictures(
+    files: Path, run: RunCommand, graphviz: Callable[[str], None], form: str
+) -> None:
     graphviz(
         "import sys\n"
         "sys.stdout.buffer.write(' '.join(sys.argv[1:]).encode() + b' ' + sys.stdin.buffer.read())\n"
@@ -68,14 +69,14 @@ def test_graphviz_makes_pictures(files: Path, run: Run, graphviz: Callable[[str]
     assert (files / f"rules.{form}").read_text(encoding="utf-8") == f"-T{form} {printed}"
 
 
-def test_a_failure_of_graphviz_is_told(files: Path, run: Run, graphviz: Callable[[str], None]) -> None:
+def test_a_failure_of_graphviz_is_told(files: Path, run: RunCommand, graphviz: Callable[[str], None]) -> None:
     graphviz("import sys\nsys.stdin.read()\nsys.exit('no such font')\n")
     expected = "rules.svg: error: Graphviz failed with exit code 1: no such font\n"
     assert run("draw", "rules.txt", "--output", "rules.svg") == (2, "", expected)
     assert not (files / "rules.svg").exists()
 
 
-def test_pictures_need_graphviz(files: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_need_graphviz(files: Path, run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(files))
     code, out, err = run("draw", "no-such-rules.txt", "--output", "rules.svg")
     assert (code, out) == (2, "")
@@ -83,12 +84,12 @@ def test_pictures_need_graphviz(files: Path, run: Run, monkeypatch: pytest.Monke
     assert err.endswith("or write rules.dot, which is text\n")
 
 
-def test_other_endings_are_refused(files: Path, run: Run) -> None:
+def test_other_endings_are_refused(files: Path, run: RunCommand) -> None:
     code, _, err = run("draw", "rules.txt", "--output", "rules.jpeg")
     assert code == 2 and "expected a name that ends in one of .dot, .gv, .svg, .png, .pdf" in err
 
 
-def test_too_many_rules_are_refused_unless_allowed(files: Path, run: Run) -> None:
+def test_too_many_rules_are_refused_unless_allowed(files: Path, run: RunCommand) -> None:
     (files / "many.txt").write_text("".join(f"a = {n}\n" for n in range(201)), encoding="utf-8")
     message = "201 rules are too many for a drawing; up to 200 are drawn, or more with --limit 201"
     assert run("draw", "many.txt") == (2, "", f"many.txt: error: {message}\n")
@@ -96,12 +97,12 @@ def test_too_many_rules_are_refused_unless_allowed(files: Path, run: Run) -> Non
     assert (code, err) == (0, "") and out.count("shape=box") == 201
 
 
-def test_a_bad_rule_stops_with_its_place(files: Path, run: Run) -> None:
+def test_a_bad_rule_stops_with_its_place(files: Path, run: RunCommand) -> None:
     (files / "r.txt").write_text("age > 1\nage >\n", encoding="utf-8")
     code, out, err = run("draw", "r.txt")
     assert (code, out) == (2, "") and err.startswith("r.txt:2:6: error: ")
 
 
-def test_an_engine_that_cannot_be_drawn_says_so(files: Path, run: Run) -> None:
+def test_an_engine_that_cannot_be_drawn_says_so(files: Path, run: RunCommand) -> None:
     code, out, err = run("draw", "rules.txt", "--engine", "scan")
     assert (code, out, err) == (2, "", "tamis: error: engine scan has no graph to draw; a_tree has one\n")

@@ -6,12 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.support.commands import RunCommand
 
 COMMAND = [sys.executable, "-m", "tamis.cli"]
 
@@ -55,11 +53,11 @@ def test_a_closed_pipe_is_no_error(files: Path) -> None:
         assert process.wait() == 141
 
 
-def test_ctrl_c_is_exit_code_130(files: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_exit_code_130(files: Path, run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tamis.cli.match.load_index", interrupt)
+    monkeypatch.setattr("tamis.cli.commands.match.load_index", interrupt)
     assert run("match", "rules.txt", "events.jsonl") == (130, "", "")
 
 

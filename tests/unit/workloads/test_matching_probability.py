@@ -88,7 +88,7 @@ def test_without_a_share_nothing_is_planned() -> None:
 def test_what_cannot_be_met_is_refused() -> None:
     crowded = replace(DENSE, dimensions=36, cardinality=2, size=(1, 2), match_probability=0.001)
     with pytest.raises(
-        ValueError, match=r"match_probability is 0\.001; accepted is at least 0\.\d+, which is met"
+        ValueError, match=r"match_probability is 0\.001; accepted is at least 0\.\d+, which chance"
     ):
         Workload.of(crowded, 1)
     large = replace(DENSE, size=(20, 40), match_probability=0.5)

@@ -120,7 +120,7 @@ def test_parameters_as_text() -> None:
     form = with_parameters(NormalFormSpec(), {"form": "cnf"})
     assert isinstance(form, NormalFormSpec) and form.form == "cnf"
     with pytest.raises(
-        ValueError, match="sizes is no parameter of a ConjunctionSpec; accepted are dimensions"
+        ValueError, match="sizes is not a parameter of a ConjunctionSpec; accepted are dimensions"
     ):
         with_parameters(ConjunctionSpec(), {"sizes": "3"})
     with pytest.raises(

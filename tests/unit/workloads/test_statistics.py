@@ -12,8 +12,8 @@ import pytest
 
 from tamis import workloads
 from tamis.workloads import ConjunctionSpec, NormalFormSpec, Plan, TreeSpec
-from tamis.workloads.sampling.counters import Draws, Purpose, keys, stream
 from tamis.workloads.events.rows import draw_events
+from tamis.workloads.sampling.counters import Draws, Purpose, keys, stream
 from tamis.workloads.sampling.popularity import Popularity, zipf, zipf_weights
 from tamis.workloads.subscriptions.trees import draw_trees
 
@@ -207,15 +207,15 @@ def test_weights_are_greater_for_rare_attributes() -> None:
 def test_trees_have_their_connectives_and_depth() -> None:
     spec = replace(workloads.paper("a-tree"), sharing=0.0)
     trees = draw_trees(spec, 1, Plan(), np.arange(ROWS))
-    assert len(trees.joints) == 2
-    for joint in trees.joints:
-        shares = np.bincount(joint.connectives, minlength=6) / len(joint.connectives)
+    assert len(trees.links) == 2
+    for link in trees.links:
+        shares = np.bincount(link.connectives, minlength=6) / len(link.connectives)
         assert shares.tolist() == pytest.approx([0.4, 0.4, 0.1, 0.05, 0.05, 0.0], abs=0.01)
-        counts = np.bincount(joint.parent)
-        many = counts[joint.connectives < 2]
+        counts = np.bincount(link.parent)
+        many = counts[link.connectives < 2]
         assert set(many.tolist()) == {2, 3, 4, 5, 6} and many.mean() == pytest.approx(4, abs=0.05)
-        assert set(counts[joint.connectives == 2].tolist()) == {1}
-        assert set(counts[joint.connectives >= 3].tolist()) == {2}
+        assert set(counts[link.connectives == 2].tolist()) == {1}
+        assert set(counts[link.connectives >= 3].tolist()) == {2}
     assert max(depth(text) for text in trees.texts().to_pylist()[:2_000]) == 2
 
 
@@ -229,7 +229,7 @@ def test_ads_trees_have_the_figures_of_the_paper() -> None:
     trees = draw_trees(workloads.in_the_manner_of("ads-trees"), 1, Plan(), np.arange(ROWS))
     sizes = trees.sizes()
     assert sizes.min() == 1 and (sizes > 56).mean() < 0.001
-    assert len(trees.joints) == 8
+    assert len(trees.links) == 8
 
 
 def test_parts_are_shared_as_in_the_paper() -> None:

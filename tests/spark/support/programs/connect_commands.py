@@ -1,7 +1,7 @@
 """Command lines of a Spark Connect client: `python connect_commands.py FOLDER COMMANDS RESULTS`.
 
-COMMANDS is JSON, a list of command lines that run one after the other in FOLDER. RESULTS is a file for the exit code,
-stdout and stderr of each. One process for all of them: importing pyspark takes longer than most commands.
+COMMANDS is JSON, a list of command lines that run in sequence in FOLDER. RESULTS is a file for the exit code,
+stdout and stderr of each. One process for all: importing pyspark takes longer than most commands.
 """
 
 from __future__ import annotations

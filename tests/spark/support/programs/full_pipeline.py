@@ -1,7 +1,7 @@
 """Every public function once: `python full_pipeline.py MASTER FOLDER RESULTS`.
 
-MASTER is that of a cluster to start, or the URL of a Spark Connect server. RESULTS is a file for the rows that each
-way of matching found; the test compares them with plain tamis.
+MASTER is that of a cluster to start, or the URL of a Spark Connect server. RESULTS is a file for the rows
+that each way of matching found; the test compares them with plain tamis.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 class LateShardBuilder(ShardBuilder):
-    """A builder whose first attempt at the first shard writes its file, but returns after the second attempt."""
+    """A builder whose first attempt at the first shard returns after the second attempt."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         written = list(super().__call__(batches))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.cli.around_bad_rows import around_bad_rows
-from tamis.errors import TamisError
+from tamis import TamisError
+from tamis.cli.input.bulk import run_in_bulk
 from tamis.files import InputError
 
 
@@ -21,7 +21,7 @@ def collect(count: int, bad: set[int]) -> tuple[list[int], list[int], int]:
         return list(range(start, stop))
 
     reported: list[int] = []
-    results = around_bad_rows(count, work, lambda row, error: reported.append(row))
+    results = run_in_bulk(count, work, lambda row, error: reported.append(row))
     good = [row for _, _, rows in results for row in rows]
     return good, reported, calls
 
@@ -56,7 +56,7 @@ def test_an_error_that_names_a_later_row_first() -> None:
         return stop - start
 
     reported: list[int] = []
-    results = list(around_bad_rows(5, work, lambda row, error: reported.append(row)))
+    results = list(run_in_bulk(5, work, lambda row, error: reported.append(row)))
     assert results == [(0, 1, 1), (2, 3, 1), (4, 5, 1)]
     assert reported == [1, 3]
 
@@ -66,7 +66,7 @@ def test_an_error_about_no_row_ends_the_work() -> None:
         raise InputError("file", "unreadable")
 
     with pytest.raises(InputError, match="unreadable"):
-        list(around_bad_rows(5, work, lambda row, error: None))
+        list(run_in_bulk(5, work, lambda row, error: None))
 
 
 def test_a_report_that_raises_ends_the_work_after_the_rows_before() -> None:
@@ -78,7 +78,7 @@ def test_a_report_that_raises_ends_the_work_after_the_rows_before() -> None:
     def report(row: int, error: TamisError) -> None:
         raise error
 
-    results = around_bad_rows(5, work, report)
+    results = run_in_bulk(5, work, report)
     assert next(results) == (0, 2, "good")
     with pytest.raises(InputError):
         next(results)
