@@ -26,7 +26,7 @@ TARGETING: list[ingest.Condition] = [
     ingest.Range("min_age", "max_age", "age"),
     ingest.AnyOf(ingest.Range("budget", None, "spend"), ingest.Allowed("hobbies", "interests", each="list")),
     ingest.Range("starts", None, "at"),
-    ingest.Written("extra"),
+    ingest.ExpressionColumn("extra"),
     ingest.Alternatives("places", (ingest.Allowed("region"), ingest.Allowed("positions", "position"))),
 ]
 
@@ -57,6 +57,11 @@ def test_targeting_columns_are_expressions(spark: SparkSession) -> None:
     assert reasons["5"][0] == "channels" and "None is no literal" in reasons["5"][1]
     assert reasons["6"][0] == "extra" and reasons["6"][1].startswith("line 1, column 7")
     assert reasons["7"] == ("places", "an alternative is a struct, not None")
+
+
+def test_written_is_an_expression_column() -> None:
+    assert ingest.Written is ingest.ExpressionColumn
+    assert str(ingest.Written("e").expression({"e": "a = 1"})) == "a = 1"
 
 
 def test_excluded_from_lists() -> None:

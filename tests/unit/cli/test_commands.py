@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support.commands import RunCommand, json_lines
 
+import tamis
+
 
 def test_engines(run: RunCommand) -> None:
     code, out, _ = run("engines")
@@ -48,9 +50,8 @@ def test_the_tour_shows_everything_it_promises(run: RunCommand) -> None:
 
 
 def test_every_rule_of_the_tour_matches_something(run: RunCommand, files: Path) -> None:
-    import tamis.cli
 
-    data = Path(tamis.cli.__file__).parent / "commands/tour_data"
+    data = Path(tamis.__file__).parent / "cli/commands/tour_data"
     _, out, err = run("match", str(data / "rules.tsv"), str(data / "events.jsonl"), "--json")
     matched = {id for record in json_lines(out) for id in record["ids"]}
     assert (len(matched), err) == (31, "")

@@ -42,7 +42,7 @@ def profiles(rows: DataFrame, id_col: str, conditions: Sequence[Condition]) -> I
     Args:
         rows: One row per advertisement.
         id_col: The column of ids, strings or integers.
-        conditions: The meaning of the columns: `Allowed`, `Excluded`, `Range`, `Written`, `AnyOf`,
+        conditions: The meaning of the columns: `Allowed`, `Excluded`, `Range`, `ExpressionColumn`, `AnyOf`,
             `Alternatives`.
     """
     columns = list(dict.fromkeys(name for condition in conditions for name in condition.columns()))
@@ -162,7 +162,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Written:
+class ExpressionColumn:
     """A column of expressions, for what the other conditions cannot express; null does not restrict."""
 
     column: str
@@ -175,6 +175,10 @@ class Written:
         """Parse the expression."""
         text = row[self.column]
         return None if text is None else parse_rule(text, self.column)
+
+
+Written = ExpressionColumn
+"""Another name of `ExpressionColumn`."""
 
 
 @dataclass(frozen=True, init=False)
