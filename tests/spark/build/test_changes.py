@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from tests.spark.support.frames import frame_rows
 from tests.spark.support.workload import (
     as_json,
     as_rules,
@@ -40,7 +41,7 @@ def changes_of(spark: SparkSession, rows: list[tuple[Any, ...]]) -> DataFrame:
 
 def found(spark: SparkSession, uri: Path, version: str = "current", **kw: Any) -> list[tuple[Any, ...]]:
     table = spark.createDataFrame(as_json(EVENTS))
-    return sorted(tuple(row) for row in match(table, open_index(spark, uri, version), **kw).collect())
+    return frame_rows(match(table, open_index(spark, uri, version), **kw))
 
 
 def test_a_history_of_changes(spark: SparkSession, tmp_path: Path, random_seed: int) -> None:

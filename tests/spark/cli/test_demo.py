@@ -86,15 +86,19 @@ def test_the_demo(run: RunCommand, tmp_path: Path) -> None:
     assert code == 2 and "it already exists" in err
 
 
-def answers(folder: Path) -> set[tuple[int, int]]:
+def file_pairs(folder: Path) -> set[tuple[int, int]]:
     table = pq.read_table(folder)
     return set(zip(table["event_id"].to_pylist(), table["id"].to_pylist(), strict=True))
 
 
-def plain_answers(rules: dict[int, str], events: dict[int, str]) -> set[tuple[int, int]]:
+def scan_of(rules: dict[int, str]) -> tamis.Index:
     index = tamis.Index(engine="scan")
     index.add_many(rules)
-    found = index.match_json_many(list(events.values()), ordered=True)
+    return index
+
+
+def plain_results(rules: dict[int, str], events: dict[int, str]) -> set[tuple[int, int]]:
+    found = scan_of(rules).match_json_many(list(events.values()), ordered=True)
     return {(event, int(id)) for event, ids in zip(events, found, strict=True) for id in ids}
 
 
@@ -111,8 +115,14 @@ def test_the_steps(run: RunCommand, tmp_path: Path) -> None:
     assert "300 rules: work/subscriptions" in said and "60 events: work/events" in said
     assert "it already exists" in spark("generate", "work", code=2)
 
-    assert "a sample of 50 events" in spark("profile", "work/events", "profile", "--rows", "50")
-    assert "aspects of rules" in spark("profile", "work/subscriptions", "asked")
+    assert "100 attributes, a sample of 50 events: profile" in spark(
+        "profile", "work/events", "profile", "--rows", "50"
+    )
+    assert pq.read_table("profile/sample").num_rows == 50
+    assert {row["events"] for row in pq.read_table("profile/attributes").to_pylist()} == {60}
+    assert "aspects of rules: aspects" in spark("profile", "work/subscriptions", "aspects")
+    (every,) = [row for row in pq.read_table("aspects").to_pylist() if row["aspect"] == "all"]
+    assert (every["subscriptions"], every["share"]) == (300, 1.0)
 
     table = pq.read_table("work/subscriptions")
     rules = dict(zip(table["id"].to_pylist(), table["expression"].to_pylist(), strict=True))
@@ -124,16 +134,20 @@ def test_the_steps(run: RunCommand, tmp_path: Path) -> None:
         *("--stats", "profile/sample"),
     )
     assert "300 rules in 2 shards: version one, current" in said
-    expected = plain_answers(rules, events)
+    expected = plain_results(rules, events)
     said = spark("match", "work/events", "index", "matches")
     assert f"{len(expected):,} matches with version one: matches" in said
-    assert expected and answers(tmp_path / "matches") == expected
+    assert expected and file_pairs(tmp_path / "matches") == expected
 
     # The other way in: rows of a table that Spark reads.
     lines = [json.dumps({"event_id": id, "event": event}) for id, event in events.items()]
     (tmp_path / "events.jsonl").write_text("\n".join(lines))
     said = spark("match", "events.jsonl", "index", "best", "--top-k", "1", "--output", "array")
     assert f"{len({event for event, _ in expected})} matches" in said
+    best = {row["event_id"]: (row["ids"], row["scores"]) for row in pq.read_table("best").to_pylist()}
+    for id, event in events.items():
+        ranked = scan_of(rules).top_k(json.loads(event), 1)
+        assert best[id] == ([rule for rule, _ in ranked], [score for _, score in ranked])
 
     changes = [
         {"id": 0, "op": "delete"},
@@ -144,18 +158,18 @@ def test_the_steps(run: RunCommand, tmp_path: Path) -> None:
     assert "version two, current" in spark("changes", "changes.jsonl", "index", "--version", "two")
     rules |= {1: "true", 900: "a1 >= 0"}
     del rules[0]
-    changed = plain_answers(rules, events)
+    changed = plain_results(rules, events)
     assert changed != expected
     spark("match", "work/events", "index", "matches", "--overwrite")
-    assert answers(tmp_path / "matches") == changed
+    assert file_pairs(tmp_path / "matches") == changed
     spark("match", "work/events", "index", "then", "--index-version", "one")
-    assert answers(tmp_path / "then") == expected
+    assert file_pairs(tmp_path / "then") == expected
 
     assert "version three, current" in spark("compact", "index", "--version", "three")
     assert "version three has no deltas" in spark("compact", "index")
     said = spark("stream", "work/events", "index", "streamed", "--checkpoint", "place", "--files", "1")
     assert "2 batches so far: streamed" in said
-    assert answers(tmp_path / "streamed") == changed
+    assert file_pairs(tmp_path / "streamed") == changed
 
     assert "300 rules in 2 shards: version one, current" in spark("publish", "index", "one")
     said = spark("vacuum", "index", "--keep", "1", "--hours", "0")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.spark.support.frames import file_columns, file_rows
 from tests.support.commands import RunCommand
 
 import tamis
@@ -17,16 +18,11 @@ from tamis import parse
 CATALOG = "sku,brand,price,colour\n1,Tamis,5,red\n2,Tamis,,\n3,Crible,5,\n"
 
 
-def column(folder: str, id: str, name: str) -> dict[Any, Any]:
-    table = pq.read_table(folder)
-    return dict(zip(table[id].to_pylist(), table[name].to_pylist(), strict=True))
-
-
 def test_rules(run: RunCommand, tmp_path: Path) -> None:
     (tmp_path / "rules.csv").write_text("id,expression\n1,a > 1\n2,a >\n3,b = 'x'\n")
     code, out, _ = run("spark", "ingest", "rules.csv", "rules", "--as", "rules")
     assert code == 0 and "2 good rows: rules; 1 bad rows with reasons: rules-bad" in out
-    assert column("rules", "id", "expression") == {1: "a > 1", 3: "b = 'x'"}
+    assert file_columns("rules", "id", "expression") == {1: "a > 1", 3: "b = 'x'"}
     assert "expected" in pq.read_table("rules-bad")["reason"][0].as_py()
 
 
@@ -35,7 +31,7 @@ def test_wishes_and_items(run: RunCommand, tmp_path: Path) -> None:
     (tmp_path / "catalog.csv").write_text(f"{CATALOG}4,,,\n")
     code, out, _ = run("spark", "ingest", "catalog.csv", "wishes", "--as", "wishes", "--id-col", "sku")
     assert code == 0 and "3 good rows: wishes; 1 bad rows with reasons: wishes-bad" in out
-    wishes = column("wishes", "id", "expression")
+    wishes = file_columns("wishes", "id", "expression")
     assert wishes == {
         1: "brand = 'Tamis' AND price = 5 AND colour = 'red'",
         2: "brand = 'Tamis'",
@@ -52,8 +48,7 @@ def test_wishes_and_items(run: RunCommand, tmp_path: Path) -> None:
 
     assert run("spark", "build", "wishes", "index")[0] == 0
     assert run("spark", "match", "items", "index", "found")[0] == 0
-    found = pq.read_table("found")
-    assert sorted(tuple(row.values()) for row in found.to_pylist()) == [(1, 1), (1, 2), (2, 2), (3, 3)]
+    assert file_rows("found") == [(1, 1), (1, 2), (2, 2), (3, 3)]
 
 
 def test_json(run: RunCommand, tmp_path: Path) -> None:
@@ -63,9 +58,9 @@ def test_json(run: RunCommand, tmp_path: Path) -> None:
         *("spark", "ingest", "log.parquet", "events", "--as", "json", "--text-col", "body", "--id-col", "nr")
     )
     assert code == 0 and "2 good rows: events; 3 bad rows with reasons: events-bad" in out
-    assert column("events", "event_id", "event") == {"x": '{"a": {"b": 1}}', "v": "{}"}
-    assert column("events-bad", "id", "reason").keys() == {"y", "z", "w"}
-    assert column("events-bad", "id", "column") == dict.fromkeys(("y", "z", "w"), "body")
+    assert file_columns("events", "event_id", "event") == {"x": '{"a": {"b": 1}}', "v": "{}"}
+    assert file_columns("events-bad", "id", "reason").keys() == {"y", "z", "w"}
+    assert file_columns("events-bad", "id", "column") == dict.fromkeys(("y", "z", "w"), "body")
 
     code, out, err = run("spark", "ingest", "log.parquet", "events", "--as", "json")
     assert (code, out) == (2, "") and "events: error: it already exists" in err
@@ -80,9 +75,11 @@ def texts(run: RunCommand, tmp_path: Path, style: str) -> tuple[dict[int, str], 
         code, out, _ = run("spark", "ingest", "texts.csv", kind, "--as", kind, "--style", style)
         # A text that is null is no query, and no document.
         assert code == 0 and f"2 good rows: {kind}; 1 bad rows with reasons: {kind}-bad" in out
-        assert column(f"{kind}-bad", "id", "reason") == {"2": "the text is null"}
-    events = column("documents", "event_id", "event")
-    return column("queries", "id", "expression"), {id: json.loads(event) for id, event in events.items()}
+        assert file_columns(f"{kind}-bad", "id", "reason") == {"2": "the text is null"}
+    events = file_columns("documents", "event_id", "event")
+    return file_columns("queries", "id", "expression"), {
+        id: json.loads(event) for id, event in events.items()
+    }
 
 
 def matches(rules: dict[int, str], events: dict[int, dict[str, Any]]) -> dict[int, list[Any]]:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from tests.spark.support.frames import file_rows, frame_rows
 from tests.spark.support.workload import as_json, as_rules, events, plain_matches, subscriptions
 
 from tamis.cli import main
@@ -61,7 +62,7 @@ def test_functions(spark: SparkSession, folder: Path) -> None:
     assert open_index(spark, f"file://{quote(str(store))}") == index
     assert [row["id"] for row in read_quarantine(spark, index).collect()] == ["999"]
     found = match_files(spark, folder / "events", index)
-    assert sorted(tuple(row) for row in found.collect()) == EXPECTED
+    assert frame_rows(found) == EXPECTED
     stream = spark.readStream.schema("event_id bigint, event string").parquet(spark_uri(folder / "events"))
     query = match_stream(
         stream,
@@ -71,8 +72,7 @@ def test_functions(spark: SparkSession, folder: Path) -> None:
         trigger={"availableNow": True},
     )
     query.awaitTermination()
-    written = pq.read_table(folder / "out/batch_id=0", partitioning=None)
-    assert sorted(tuple(row.values()) for row in written.to_pylist()) == EXPECTED
+    assert file_rows(folder / "out/batch_id=0") == EXPECTED
     assert (folder / "checkpoint/pins/0.json").exists() and (folder / "checkpoint/commits/0").exists()
 
 
@@ -90,8 +90,7 @@ def test_commands(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyP
     ):
         assert main(["spark", *arguments]) == 0, arguments
     for out in ("matches", "streamed/batch_id=0"):
-        found = pq.read_table(folder / out, partitioning=None)
-        assert sorted(tuple(row.values()) for row in found.to_pylist()) == EXPECTED
+        assert file_rows(folder / out) == EXPECTED
     assert [path.name for path in folder.parent.iterdir()] == [ODD]
 
 

@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 from tests.spark.support import processes
+from tests.spark.support.frames import add_file, batch_rows
 from tests.spark.support.workload import as_json, as_rules, events, plain_matches, subscriptions
 from tests.support.commands import RunCommand
 
@@ -19,16 +19,9 @@ RULES = subscriptions(60)
 EVENTS = events(60)
 
 
-def add_file(folder: Path, number: int) -> None:
-    """Write a third of the events; the file appears at once, as a stream of files needs it."""
-    aside = folder.parent / f"aside-{number}"
-    pq.write_table(as_json(EVENTS[20 * number : 20 * number + 20]), aside)
-    aside.rename(folder / f"{number}.parquet")
-
-
-def answers(out: Path) -> list[tuple[Any, ...]]:
-    found = [row for batch in out.iterdir() for row in pq.read_table(batch, partitioning=None).to_pylist()]
-    return sorted(tuple(row.values()) for row in found)
+def add_batch(folder: Path, number: int) -> None:
+    """Add a third of the events to the stream's folder."""
+    add_file(as_json(EVENTS[20 * number : 20 * number + 20]), folder / f"{number}.parquet")
 
 
 def beside(work: Callable[[Callable[[Path], None]], None]) -> threading.Thread:
@@ -50,12 +43,12 @@ def test_files_that_appear_until_interrupted(run: RunCommand, tmp_path: Path) ->
     assert run("spark", "build", "rules.parquet", "index")[0] == 0
     incoming, commits = tmp_path / "in", tmp_path / "place/commits"
     incoming.mkdir()
-    add_file(incoming, 0)
+    add_batch(incoming, 0)
     command = ("spark", "stream", "in", "index", "out", "--checkpoint", "place")
 
     def come_and_interrupt(wait_for: Callable[[Path], None]) -> None:
         wait_for(commits / "0")
-        add_file(incoming, 1)
+        add_batch(incoming, 1)
         wait_for(commits / "1")
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -63,20 +56,20 @@ def test_files_that_appear_until_interrupted(run: RunCommand, tmp_path: Path) ->
     code, _, _ = run(*command, "--every", "1 second")
     assert code == 130
     thread.join()
-    assert answers(tmp_path / "out") == sorted(plain_matches(RULES, EVENTS[:40]))
+    assert batch_rows(tmp_path / "out") == sorted(plain_matches(RULES, EVENTS[:40]))
 
     # Another command goes on where this one was, and ends when all is done.
-    add_file(incoming, 2)
+    add_batch(incoming, 2)
     code, out, _ = run(*command)
     assert code == 0 and "3 batches so far: out" in out
-    assert answers(tmp_path / "out") == sorted(plain_matches(RULES, EVENTS))
+    assert batch_rows(tmp_path / "out") == sorted(plain_matches(RULES, EVENTS))
 
 
 def test_an_interval_that_is_none(run: RunCommand, tmp_path: Path) -> None:
     pq.write_table(as_rules(RULES), tmp_path / "rules.parquet")
     assert run("spark", "build", "rules.parquet", "index")[0] == 0
     (tmp_path / "in").mkdir()
-    add_file(tmp_path / "in", 0)
+    add_batch(tmp_path / "in", 0)
     code, out, err = run(
         *("spark", "stream", "in", "index", "out", "--checkpoint", "place", "--every", "now and then")
     )

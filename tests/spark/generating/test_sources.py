@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from tests.spark.support.slow_workers import retry_slow_starts
 
 from tamis import workloads
 from tamis.spark.generating.stream_reader import WorkloadStreamReader
@@ -74,15 +75,12 @@ def test_a_stream_ends_where_it_shall_and_goes_on_from_its_checkpoint(
 
 
 def stream_to_the_end(session: SparkSession, folder: Path, rows: str) -> None:
-    """Write all rows to a folder, going on from its checkpoint.
-
-    Spark gives up when the Python process of a source takes ten seconds to start, which no setting changes.
-    On a busy machine it may, and then the stream goes on where it was, as it would elsewhere.
-    """
+    """Write all rows to a folder, continuing from its checkpoint."""
     stream = session.readStream.format("tamis.begen").options(
         **SMALL, kind="subscriptions", rows=rows, rows_per_batch="400", partitions="2"
     )
-    while True:
+
+    def write_all() -> None:
         query = (
             stream.load()
             .writeStream.format("parquet")
@@ -91,12 +89,9 @@ def stream_to_the_end(session: SparkSession, folder: Path, rows: str) -> None:
             .trigger(availableNow=True)
             .start()
         )
-        try:
-            query.awaitTermination()
-            return
-        except StreamingQueryException as error:
-            if "waiting for the Python worker to connect back" not in str(error):
-                raise
+        query.awaitTermination()
+
+    retry_slow_starts(write_all)
 
 
 def test_offsets_are_row_numbers_and_batches_can_be_read_again() -> None:

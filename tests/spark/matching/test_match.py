@@ -9,6 +9,7 @@ import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from tests.spark.support.frames import frame_rows
 from tests.spark.support.workload import (
     as_columns,
     as_json,
@@ -36,13 +37,9 @@ def index(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Inde
     return build_index(spark.createDataFrame(as_rules(RULES)), tmp_path_factory.mktemp("store"), shards=3)
 
 
-def pairs(matches: DataFrame) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in matches.collect()]
-
-
 def same(matches: DataFrame, expected: set[tuple[Any, Any]] = EXPECTED) -> None:
     """Each expected pair is there once, and nothing else."""
-    assert sorted(pairs(matches)) == sorted(expected)
+    assert frame_rows(matches) == sorted(expected)
 
 
 def test_the_workload_has_something_to_find() -> None:
@@ -113,7 +110,7 @@ def best(k: int, weights: dict[str, float] | None = None) -> list[tuple[Any, ...
 def test_top_k(spark: SparkSession, index: IndexRef, layout: Any, groups: int) -> None:
     found = match(spark.createDataFrame(layout(EVENTS)), index, top_k=3, groups=groups)
     assert found.schema.simpleString() == "struct<event_id:bigint,id:bigint,score:double>"
-    assert sorted(pairs(found)) == sorted(best(3))
+    assert frame_rows(found) == sorted(best(3))
 
 
 @pytest.mark.parametrize("groups", [1, 3])
@@ -155,7 +152,7 @@ def test_top_k_with_weights_of_each_event(spark: SparkSession, tmp_path: Path) -
         for (event, values), given in zip(events, weights, strict=True)
         for pair in plain.top_k(values or {}, 2, given)
     ]
-    assert sorted(pairs(match(table, index, **asked))) == sorted(expected)
+    assert frame_rows(match(table, index, **asked)) == sorted(expected)
     assert expected[:2] == [(1, "a", 1.5), (1, "b", 1.5)]
     bad = table.withColumn("weights", F.create_map(F.lit("a"), -F.col("event_id").cast("double")))
     with pytest.raises(PythonException, match=r"event \d: row \d: .*the weight -\d is not finite and >= 0"):
@@ -176,7 +173,7 @@ def test_a_table_of_subscriptions_just_works(spark: SparkSession) -> None:
     same(match(spark.createDataFrame(as_columns(EVENTS)), rules))
     rows = match(texts, rules, output="array").collect()
     assert sorted((row["event_id"], id) for row in rows for id in row["ids"]) == sorted(EXPECTED)
-    assert sorted(pairs(match(texts, rules, top_k=3))) == sorted(best(3))
+    assert frame_rows(match(texts, rules, top_k=3)) == sorted(best(3))
 
 
 def test_where_temporary_indexes_are(spark: SparkSession, tmp_path: Path) -> None:

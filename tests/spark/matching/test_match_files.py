@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
+from tests.spark.support.frames import frame_rows
 from tests.spark.support.workload import as_columns, as_json, as_rules, events, plain_matches, subscriptions
 
 import tamis
@@ -39,7 +40,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_folders(spark: SparkSession, index: IndexRef, folder: Path) -> None:
     found = match_files(spark, folder, index)
     assert found.schema.simpleString() == "struct<event_id:bigint,id:bigint>"
-    assert sorted(tuple(row) for row in found.collect()) == EXPECTED
+    assert frame_rows(found) == EXPECTED
 
 
 def test_files_as_uris(spark: SparkSession, index: IndexRef, folder: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from tests.spark.support.frames import add_file, file_rows
 from tests.spark.support.workload import as_json, as_rules, events, plain_matches, subscriptions
 
 import tamis
@@ -17,13 +18,10 @@ from tamis.spark.store import version_files
 EVENTS = events(90)
 
 
-def add_file(folder: Path, number: int) -> list[dict[str, Any]]:
-    """Write the events of one batch; a file appears at once, as a stream of files needs it."""
+def add_batch(folder: Path, number: int) -> list[dict[str, Any]]:
+    """Add the file of a batch to the stream's folder; return its events."""
     some = EVENTS[number * 30 : number * 30 + 30]
-    aside = folder.parent / f"aside-{number}"
-    pq.write_table(as_json(some), aside)
-    folder.mkdir(exist_ok=True)
-    aside.rename(folder / f"{number}.parquet")
+    add_file(as_json(some), folder / f"{number}.parquet")
     return some
 
 
@@ -48,8 +46,7 @@ def run(spark: SparkSession, folder: Path, **kw: Any) -> None:
 
 
 def written(folder: Path, batch: int) -> list[tuple[Any, ...]]:
-    table = pq.read_table(folder / f"out/batch_id={batch}", partitioning=None)
-    return sorted(tuple(row.values()) for row in table.to_pylist())
+    return file_rows(folder / f"out/batch_id={batch}")
 
 
 def pinned(folder: Path) -> dict[int, str]:
@@ -60,7 +57,7 @@ def pinned(folder: Path) -> dict[int, str]:
 def test_each_batch_has_the_version_that_is_in_use(spark: SparkSession, tmp_path: Path) -> None:
     rules: dict[Any, str] = dict(subscriptions(100))
     build_index(spark.createDataFrame(as_rules(rules)), tmp_path / "store", version="v1")
-    first = add_file(tmp_path / "events", 0)
+    first = add_batch(tmp_path / "events", 0)
     run(spark, tmp_path)
     before = sorted(plain_matches(rules, first))
     assert written(tmp_path, 0) == before
@@ -70,7 +67,7 @@ def test_each_batch_has_the_version_that_is_in_use(spark: SparkSession, tmp_path
     rows = [(1000, "true", "upsert"), (5, None, "delete")]
     changes = spark.createDataFrame(rows, "id int, expression string, op string")
     apply_changes(changes, tmp_path / "store", version="v2")
-    second = add_file(tmp_path / "events", 1)
+    second = add_batch(tmp_path / "events", 1)
     run(spark, tmp_path)
     assert written(tmp_path, 0) == before
     assert written(tmp_path, 1) == sorted(plain_matches(rules, second))
@@ -83,7 +80,7 @@ def test_a_repeated_batch_has_its_version_and_replaces_what_it_wrote(
 ) -> None:
     rules = subscriptions(100)
     build_index(spark.createDataFrame(as_rules(rules)), tmp_path / "store", version="v1")
-    first = add_file(tmp_path / "events", 0)
+    first = add_batch(tmp_path / "events", 0)
     run(spark, tmp_path)
     build_index(spark.createDataFrame(as_rules({7: "true"})), tmp_path / "store", version="v2")
     # As if the process had died after writing the matches and before Spark had noted that the batch is done.
@@ -91,7 +88,7 @@ def test_a_repeated_batch_has_its_version_and_replaces_what_it_wrote(
     assert commits
     for path in (tmp_path / "checkpoint/commits").iterdir():
         path.unlink()
-    second = add_file(tmp_path / "events", 1)
+    second = add_batch(tmp_path / "events", 1)
     run(spark, tmp_path)
     assert written(tmp_path, 0) == sorted(plain_matches(rules, first))
     assert written(tmp_path, 1) == sorted(plain_matches({7: "true"}, second))
@@ -101,7 +98,7 @@ def test_a_repeated_batch_has_its_version_and_replaces_what_it_wrote(
 def test_arguments_of_match(spark: SparkSession, tmp_path: Path) -> None:
     rules = subscriptions(60)
     build_index(spark.createDataFrame(as_rules(rules)), tmp_path / "store")
-    some = add_file(tmp_path / "events", 2)
+    some = add_batch(tmp_path / "events", 2)
     run(spark, tmp_path, output="array", json_col="event")
     rows = pq.read_table(tmp_path / "out/batch_id=0", partitioning=None).to_pylist()
     assert len(rows) == 30
@@ -110,7 +107,7 @@ def test_arguments_of_match(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_wrong_arguments(spark: SparkSession, tmp_path: Path) -> None:
-    add_file(tmp_path / "events", 0)
+    add_batch(tmp_path / "events", 0)
     with pytest.raises(tamis.FileError, match="has no current version"):
         run(spark, tmp_path)
     build_index(spark.createDataFrame(as_rules({1: "true"})), tmp_path / "store")

@@ -1,10 +1,11 @@
-"""Rows of DataFrames and Parquet files as sorted tuples, for comparisons."""
+"""DataFrames and Parquet files: rows as sorted tuples for comparisons, and files for streams."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
@@ -30,3 +31,11 @@ def file_columns(path: Path | str, key: str, value: str) -> dict[Any, Any]:
     """Two columns of a Parquet file or folder, as a dict."""
     table = pq.read_table(path)
     return dict(zip(table[key].to_pylist(), table[value].to_pylist(), strict=True))
+
+
+def add_file(table: pa.Table, path: Path) -> None:
+    """Write a Parquet file that appears atomically, as a stream of files needs it."""
+    partial = path.parent.parent / f"{path.name}.partial"
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(table, partial)
+    partial.rename(path)

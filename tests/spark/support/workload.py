@@ -1,4 +1,4 @@
-"""Subscriptions and events that the Spark tests share, and what plain tamis says of them."""
+"""Rules and events that the Spark tests share, and their matches by plain tamis."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from tests.spark.support.frames import frame_rows
+from tests.spark.support.slow_workers import retry_slow_starts
 from tests.spark.support.workload import as_columns, as_json, as_rules, attributes_of, events, subscriptions
 
 import tamis
@@ -93,14 +94,18 @@ def pipeline(spark: SparkSession, folder: Path) -> dict[str, Any]:
     (folder / "in").mkdir()
     (folder / "e.parquet").rename(folder / "in/e.parquet")
     stream = spark.readStream.schema("event_id bigint, event string").parquet(str(folder / "in"))
-    query = match_stream(
-        stream,
-        index_uri=store,
-        out=folder / "out",
-        checkpoint=folder / "checkpoint",
-        trigger={"availableNow": True},
-    )
-    query.awaitTermination()
+
+    def match_all() -> None:
+        query = match_stream(
+            stream,
+            index_uri=store,
+            out=folder / "out",
+            checkpoint=folder / "checkpoint",
+            trigger={"availableNow": True},
+        )
+        query.awaitTermination()
+
+    retry_slow_starts(match_all)
     results["stream"] = frame_rows(spark.read.parquet(str(folder / "out")).select("event_id", "id"))
     return results
 
