@@ -1,3 +1,5 @@
+"""`build_index`: versions, shards, bad rows, failed and repeated tasks."""
+
 from __future__ import annotations
 
 import json

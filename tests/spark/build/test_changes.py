@@ -1,3 +1,5 @@
+"""`apply_changes` and `compact`: deltas give the matches of the changed rules."""
+
 from __future__ import annotations
 
 import random

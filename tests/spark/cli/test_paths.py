@@ -1,4 +1,4 @@
-"""Places with signs that mean something in a URI: everyone who touches a file must find the same one."""
+"""Paths with characters that are special in URIs: every component must find the same file."""
 
 from __future__ import annotations
 

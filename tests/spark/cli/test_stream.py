@@ -1,4 +1,4 @@
-"""``tamis spark stream``: files as they appear, until someone has seen enough."""
+"""``tamis spark stream``: matches files as they appear, until it is interrupted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workloads made by Spark are those made without it, whatever the partitions."""
+"""Workloads drawn by Spark equal those drawn without it, for any number of partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules tables and JSON logs: good rows are as they were, bad rows have a reason, none is lost."""
+"""Rules tables and JSON logs: good rows stay unchanged, bad rows get a reason, no row is lost."""
 
 from __future__ import annotations
 

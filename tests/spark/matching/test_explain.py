@@ -1,3 +1,5 @@
+"""`explain`: why events match rules or do not."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""`match`: every layout, output and option gives the matches of plain tamis."""
+
 from __future__ import annotations
 
 from datetime import UTC, date, datetime

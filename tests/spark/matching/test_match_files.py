@@ -1,3 +1,5 @@
+"""`match_files`: Parquet files that workers read themselves."""
+
 from __future__ import annotations
 
 from pathlib import Path

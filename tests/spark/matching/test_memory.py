@@ -1,4 +1,4 @@
-"""Workers of one machine share an index: the file is mapped, not read."""
+"""Workers of one machine share the memory of an index: its file is mapped, not read."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ def private_bytes() -> int:
 
 @dataclass(frozen=True)
 class Measure:
-    """Opens a small index and then the large one, and tells what the large one took of private memory."""
+    """Opens a small index and then a large one, and measures the private memory of the large one."""
 
     small: IndexRef
     large: IndexRef
-    meeting: Path
+    rendezvous: Path
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         (me,) = (number for batch in batches for number in batch.column(0).to_pylist())
         lines = [f'{{"a{n % 40}": {n}, "b{n % 7}": {n % 90}}}' for n in range(4000)]
         self.match(self.small, lines)
         before = private_bytes()
-        self.meet(f"before-{me}")
+        self.wait_for_both(f"before-{me}")
         found = self.match(self.large, lines)
         # Pages count as shared as soon as both have them.
-        self.meet(f"after-{me}")
+        self.wait_for_both(f"after-{me}")
         grown = private_bytes() - before
-        self.meet(f"measured-{me}")
+        self.wait_for_both(f"measured-{me}")
         yield pa.RecordBatch.from_pydict({"me": [me], "grown": [grown], "found": [found]})
 
     def match(self, ref: IndexRef, lines: list[str]) -> int:
         return sum(len(shard.match_json_many(lines, threads=1).ids) for shard in open_shards(ref))
 
-    def meet(self, name: str) -> None:
-        """Wait until the other worker is as far."""
-        (self.meeting / name).touch()
+    def wait_for_both(self, name: str) -> None:
+        """Wait until the other worker reaches the same point."""
+        (self.rendezvous / name).touch()
         deadline = time.monotonic() + 300
-        while len(list(self.meeting.glob(name.split("-")[0] + "-*"))) < 2:
-            assert time.monotonic() < deadline, "the other worker did not come"
+        while len(list(self.rendezvous.glob(name.split("-")[0] + "-*"))) < 2:
+            assert time.monotonic() < deadline, "the other worker did not reach it"
             time.sleep(0.01)
 
 
@@ -64,8 +64,8 @@ def test_two_workers_share_an_index(spark: SparkSession, tmp_path: Path, summary
     small = build_index(spark.createDataFrame(rules(100)), tmp_path / "small")
     large = build_index(spark.createDataFrame(rules(RULES)), tmp_path / "large")
     size = next(tmp_path.glob("large/versions/*/shard-*")).stat().st_size
-    (tmp_path / "meeting").mkdir()
-    measure = Measure(small, large, tmp_path / "meeting")
+    (tmp_path / "rendezvous").mkdir()
+    measure = Measure(small, large, tmp_path / "rendezvous")
     rows = spark.range(0, 2, 1, 2).mapInArrow(measure, "me bigint, grown bigint, found bigint").collect()
     assert len(rows) == 2 and all(row["found"] > 0 for row in rows)
     assert size > 10_000_000

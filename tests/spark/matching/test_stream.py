@@ -1,3 +1,5 @@
+"""`match_stream`: each batch has one version, and its matches are written exactly once."""
+
 from __future__ import annotations
 
 import json

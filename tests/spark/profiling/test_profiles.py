@@ -1,4 +1,4 @@
-"""Profiles say exactly what small tables hold, in every layout."""
+"""Profiles of small tables are exact, in every layout."""
 
 from __future__ import annotations
 

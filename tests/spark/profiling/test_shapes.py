@@ -1,4 +1,4 @@
-"""Expressions are taken apart rightly, whatever the operator, the name, and the nesting."""
+"""Shapes of expressions are exact for every operator, name and nesting."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tamis.spark.store.folder import Folder
 from tamis.spark.store.uris import store_uri
 
 
-def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert Folder.at("some/where").root == store_uri("some/where") == str(tmp_path / "some/where")
     assert Folder.at("file:///a/b%20c").root == "/a/b c" and Folder.at("file:/a/b").root == "/a/b"
@@ -26,46 +26,46 @@ def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
-    """A folder that is used as if it were elsewhere."""
+def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    """A folder with a filesystem that counts as remote."""
     monkeypatch.setenv("TAMIS_CACHE", str(tmp_path / "cache"))
     (tmp_path / "bucket").mkdir()
     return Folder(pafs.SubTreeFileSystem(str(tmp_path / "bucket"), pafs.LocalFileSystem()), "store")
 
 
-def test_files_from_elsewhere_are_copied_once(far: Folder, tmp_path: Path) -> None:
-    assert not far.is_local
-    with far.writing("a/b.tamis") as local:
+def test_remote_files_are_copied_once(remote: Folder, tmp_path: Path) -> None:
+    assert not remote.is_local
+    with remote.writing("a/b.tamis") as local:
         assert tmp_path not in local.parents
         local.write_bytes(b"content")
-    far.write("c.json", b"{}")
-    assert far.read("a/b.tamis") == b"content"
-    assert sorted(entry.path for entry in far.entries()) == ["a/b.tamis", "c.json"]
+    remote.write("c.json", b"{}")
+    assert remote.read("a/b.tamis") == b"content"
+    assert sorted(entry.path for entry in remote.entries()) == ["a/b.tamis", "c.json"]
     digest = checksum(tmp_path / "bucket/store/a/b.tamis")
     with ThreadPoolExecutor(4) as pool:
-        copies = set(pool.map(lambda _: far.local("a/b.tamis", digest), range(8)))
+        copies = set(pool.map(lambda _: remote.local("a/b.tamis", digest), range(8)))
     assert copies == {cache_folder() / f"{digest}.tamis"}
-    far.remove("a/b.tamis")
-    assert far.local("a/b.tamis", digest).read_bytes() == b"content"
-    far.remove("a/b.tamis")
-    far.remove_empty("a")
-    assert [entry.path for entry in far.entries()] == ["c.json"]
+    remote.remove("a/b.tamis")
+    assert remote.local("a/b.tamis", digest).read_bytes() == b"content"
+    remote.remove("a/b.tamis")
+    remote.remove_empty("a")
+    assert [entry.path for entry in remote.entries()] == ["c.json"]
 
 
-def test_a_copy_that_is_not_what_it_should_be(far: Folder) -> None:
-    far.write("x.tamis", b"content")
+def test_a_copy_with_a_wrong_checksum(remote: Folder) -> None:
+    remote.write("x.tamis", b"content")
     with pytest.raises(tamis.FileError, match="in store is damaged"):
-        far.local("x.tamis", "0" * 64)
+        remote.local("x.tamis", "0" * 64)
     with pytest.raises(tamis.FileError, match="is missing from store"):
-        far.local("y.tamis", "1" * 64)
+        remote.local("y.tamis", "1" * 64)
     assert {path.suffix for path in cache_folder().iterdir()} <= {".lock"}
 
 
-def test_copies_that_nobody_uses_are_forgotten(far: Folder) -> None:
+def test_unused_copies_are_removed(remote: Folder) -> None:
     cache = cache_folder()
     for name, age in (("old.tamis", 2 * 86_400), ("young.tamis", 60)):
         (cache / name).write_bytes(b"x")
         os.utime(cache / name, (time.time() - age, time.time() - age))
-    far.write("x.tamis", b"content")
-    far.local("x.tamis", checksum(Path(far.filesystem.base_path) / "store/x.tamis"))
+    remote.write("x.tamis", b"content")
+    remote.local("x.tamis", checksum(Path(remote.filesystem.base_path) / "store/x.tamis"))
     assert not (cache / "old.tamis").exists() and (cache / "young.tamis").exists()

@@ -1,4 +1,4 @@
-"""The store by itself: no Spark is needed to tell what is readable, what is kept and what is damaged."""
+"""Versions of a store, without Spark: what is readable, what vacuum keeps, and damaged files."""
 
 from __future__ import annotations
 

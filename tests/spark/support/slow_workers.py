@@ -11,7 +11,7 @@ _Result = TypeVar("_Result")
 
 
 def is_slow_start(message: str) -> bool:
-    """Whether Spark gave up on a Python worker that took more than ten seconds to start; no setting changes that."""
+    """Whether Spark gave up on a worker that took more than ten seconds to start; no setting changes it."""
     return "connect back" in message
 
 
