@@ -81,6 +81,25 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_workload_size(parser: argparse.ArgumentParser, rules: int, events: int) -> None:
+    """Add the size and the seed of a workload to draw."""
+    parser.add_argument(
+        "--subscriptions",
+        type=at_least_one,
+        default=rules,
+        metavar="N",
+        help=f"the number of rules (default: {rules})",
+    )
+    parser.add_argument(
+        "--events",
+        type=at_least_one,
+        default=events,
+        metavar="N",
+        help=f"the number of events (default: {events})",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the random seed (default: 1)")
+
+
 def at_least_one(text: str) -> int:
     """Parse an integer of at least 1, for argparse.
 

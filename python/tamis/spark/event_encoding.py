@@ -7,9 +7,10 @@ index. A batch holds the columns of the encoding and no others.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -61,8 +62,8 @@ class TypedColumns:
 
 
 @dataclass(frozen=True)
-class JsonColumn:
-    """A column of JSON objects; null is an event without attributes."""
+class _EventColumn(ABC):
+    """A column that holds whole events; null is an event without attributes."""
 
     column: str
 
@@ -71,9 +72,22 @@ class JsonColumn:
         """The columns to read."""
         return (self.column,)
 
-    def restricted_to(self, attributes: Iterable[str]) -> JsonColumn:
-        """Return itself: the parser skips attributes that no rule refers to."""
+    def restricted_to(self, attributes: Iterable[str]) -> Self:
+        """Return itself: attributes that no rule refers to are skipped when the event is read."""
         return self
+
+    @abstractmethod
+    def mappings(self, batch: pa.RecordBatch) -> list[Event]:
+        """Return every row as a mapping."""
+
+    def observations(self, table: pa.Table) -> Any:
+        """Return events in a form that `Index.observe` accepts."""
+        return [event for batch in table.to_batches() for event in self.mappings(batch)]
+
+
+@dataclass(frozen=True)
+class JsonColumn(_EventColumn):
+    """A column of JSON objects."""
 
     def match(self, index: Index, batch: pa.RecordBatch) -> Matches:
         """Match every row of a batch."""
@@ -87,25 +101,10 @@ class JsonColumn:
         """Return every row as a mapping."""
         return [json.loads(text) for text in _json_texts(batch)]
 
-    def observations(self, table: pa.Table) -> Any:
-        """Return events in a form that `Index.observe` accepts."""
-        return [event for batch in table.to_batches() for event in self.mappings(batch)]
-
 
 @dataclass(frozen=True)
-class MapColumn:
-    """A column of maps from attribute to value; null is an event without attributes."""
-
-    column: str
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns to read."""
-        return (self.column,)
-
-    def restricted_to(self, attributes: Iterable[str]) -> MapColumn:
-        """Return itself: keys that no rule refers to are ignored."""
-        return self
+class MapColumn(_EventColumn):
+    """A column of maps from attribute to value."""
 
     def match(self, index: Index, batch: pa.RecordBatch) -> Matches:
         """Match every row of a batch."""
@@ -118,10 +117,6 @@ class MapColumn:
     def mappings(self, batch: pa.RecordBatch) -> list[Event]:
         """Return every row as a mapping."""
         return [dict(pairs or ()) for pairs in batch.column(0).to_pylist()]
-
-    def observations(self, table: pa.Table) -> Any:
-        """Return events in a form that `Index.observe` accepts."""
-        return [event for batch in table.to_batches() for event in self.mappings(batch)]
 
 
 EventEncoding = TypedColumns | JsonColumn | MapColumn

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tamis.cli.arguments import add_command, at_least_one
+from tamis.cli.arguments import add_command, add_workload_size
 from tamis.cli.exits import CommandError, Exit
 
 if TYPE_CHECKING:
@@ -42,21 +42,7 @@ def add_parser(commands: Commands) -> None:
     """Add the command."""
     summary = "run the whole pipeline on Spark, and write a report with charts"
     parser = add_command(commands, "demo", summary, _DESCRIPTION, _EPILOG)
-    parser.add_argument(
-        "--subscriptions",
-        type=at_least_one,
-        default=20_000,
-        metavar="N",
-        help="the number of rules (default: 20000)",
-    )
-    parser.add_argument(
-        "--events",
-        type=at_least_one,
-        default=50_000,
-        metavar="N",
-        help="the number of events (default: 50000)",
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the random seed (default: 1)")
+    add_workload_size(parser, rules=20_000, events=50_000)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the output folder; it must not exist")
     parser.add_argument("--master", default="local[*]", help="the Spark to start (default: local[*])")
     parser.set_defaults(run=run)

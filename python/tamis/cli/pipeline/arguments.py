@@ -77,6 +77,11 @@ def add_version(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def version_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of `add_version` as keyword arguments."""
+    return {"version": arguments.version, "shards": arguments.shards, "publish": arguments.publish}
+
+
 def add_expression_column(parser: argparse.ArgumentParser) -> None:
     """Add the column of expressions."""
     parser.add_argument(
@@ -97,6 +102,15 @@ def add_rule_columns(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="for bad rows: stop at the first (default), or leave them out and store them with the reason",
     )
+
+
+def rule_column_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of `add_rule_columns` as keyword arguments."""
+    return {
+        "id_col": arguments.id_col,
+        "expr_col": arguments.expr_col,
+        "on_error": arguments.on_error,
+    }
 
 
 def add_event_columns(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from tamis.cli.arguments import add_missing
 from tamis.cli.exits import Exit
-from tamis.cli.pipeline.arguments import add_rule_columns, add_step, add_store, add_table, add_version
+from tamis.cli.pipeline.arguments import (
+    add_rule_columns,
+    add_step,
+    add_store,
+    add_table,
+    add_version,
+    rule_column_options,
+    version_options,
+)
 from tamis.cli.pipeline.tables import read_table
 from tamis.cli.pipeline.version_summary import describe_version
 
@@ -50,15 +58,11 @@ def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) ->
         ref = build_index(
             read_table(spark, arguments.rules, arguments.format),
             arguments.index,
-            version=arguments.version,
-            shards=arguments.shards,
-            id_col=arguments.id_col,
-            expr_col=arguments.expr_col,
             engine=arguments.engine,
             missing=arguments.missing,
             stats=None if arguments.stats is None else read_table(spark, arguments.stats),
-            on_error=arguments.on_error,
-            publish=arguments.publish,
+            **version_options(arguments),
+            **rule_column_options(arguments),
         )
         note.text = describe_version(ref, arguments.publish)
     return Exit.MATCHED

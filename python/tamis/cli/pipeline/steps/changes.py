@@ -6,7 +6,15 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tamis.cli.exits import Exit
-from tamis.cli.pipeline.arguments import add_rule_columns, add_step, add_store, add_table, add_version
+from tamis.cli.pipeline.arguments import (
+    add_rule_columns,
+    add_step,
+    add_store,
+    add_table,
+    add_version,
+    rule_column_options,
+    version_options,
+)
 from tamis.cli.pipeline.tables import read_table
 from tamis.cli.pipeline.version_summary import describe_version
 
@@ -46,13 +54,9 @@ def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) ->
         ref = apply_changes(
             read_table(spark, arguments.changes, arguments.format),
             arguments.index,
-            version=arguments.version,
-            shards=arguments.shards,
-            id_col=arguments.id_col,
-            expr_col=arguments.expr_col,
             op_col=arguments.op_col,
-            on_error=arguments.on_error,
-            publish=arguments.publish,
+            **version_options(arguments),
+            **rule_column_options(arguments),
         )
         note.text = describe_version(ref, arguments.publish)
     return Exit.MATCHED

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tamis.cli.exits import Exit
-from tamis.cli.pipeline.arguments import add_step, add_store, add_version
+from tamis.cli.pipeline.arguments import add_step, add_store, add_version, version_options
 from tamis.cli.pipeline.version_summary import describe_version
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) ->
         ref = compact(
             spark,
             arguments.index,
-            version=arguments.version,
-            shards=arguments.shards,
-            publish=arguments.publish,
+            **version_options(arguments),
         )
         same = ref.version == before.version
         note.text = (

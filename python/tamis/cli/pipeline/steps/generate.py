@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from tamis.cli.arguments import at_least_one
+from tamis.cli.arguments import add_workload_size, at_least_one
 from tamis.cli.exits import Exit
 from tamis.cli.pipeline.arguments import FORMATS, add_output, add_step
 from tamis.cli.pipeline.tables import refuse_existing, write_mode
@@ -43,21 +43,7 @@ def add_parser(steps: Commands) -> None:
         metavar="NAME=VALUE",
         help="set a parameter of the workload; a range is written 3..7",
     )
-    parser.add_argument(
-        "--subscriptions",
-        type=at_least_one,
-        default=100_000,
-        metavar="N",
-        help="the number of rules (default: 100000)",
-    )
-    parser.add_argument(
-        "--events",
-        type=at_least_one,
-        default=100_000,
-        metavar="N",
-        help="the number of events (default: 100000)",
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the random seed (default: 1)")
+    add_workload_size(parser, rules=100_000, events=100_000)
     parser.add_argument(
         "--layout",
         choices=["json", "columns", "map"],
