@@ -4,7 +4,7 @@
 
 use tamis_core::Result;
 use tamis_core::engine::registry::{CORE_ENGINES, Construction, EngineInfo, Family, Registry, Takes};
-use tamis_core::engine::scoring::{AttributeWeights, BestK, WeightedPredicates};
+use tamis_core::engine::scoring::{BestK, TopKQuery, WeightedPredicates};
 use tamis_core::engine::{Engine, RankingEngine, SubId};
 use tamis_core::event::Event;
 use tamis_core::expr::Normal;
@@ -109,20 +109,13 @@ impl RankingEngine for RankingScan {
         }
     }
 
-    fn top_k(
-        &self,
-        event: &Event<'_>,
-        weights: &AttributeWeights,
-        k: usize,
-        floor: f64,
-        scratch: &mut RankingScratch,
-        best: &mut Vec<(SubId, f64)>,
-    ) {
+    fn top_k(&self, query: &TopKQuery<'_>, scratch: &mut RankingScratch, best: &mut Vec<(SubId, f64)>) {
         let RankingScratch { memo, best: heap } = scratch;
-        heap.begin(k);
-        for (id, member) in self.matching(event, memo) {
-            let score = member.predicates.as_ref().map_or(0.0, |predicates| predicates.score(event, weights));
-            if score >= floor {
+        heap.begin(query.k);
+        for (id, member) in self.matching(query.event, memo) {
+            let predicates = member.predicates.as_ref();
+            let score = predicates.map_or(0.0, |predicates| predicates.score(query.event, query.weights));
+            if score >= query.floor {
                 heap.offer(score, || member.sequence, id);
             }
         }

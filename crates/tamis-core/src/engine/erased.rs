@@ -3,7 +3,7 @@
 //!
 //! Cost: one comparison of type ids and one virtual call per event.
 
-use super::scoring::{AttributeWeights, WeightedPredicates};
+use super::scoring::{TopKQuery, WeightedPredicates};
 use super::{Engine, Graph, RankingEngine, SubId};
 use crate::error::Result;
 use crate::event::Event;
@@ -123,15 +123,7 @@ impl<E: Engine> DynEngine for E {
 pub trait DynRankingEngine: DynEngine {
     fn set_weights(&mut self, id: SubId, sequence: u64, predicates: WeightedPredicates);
     /// Panics if another kind of engine made the scratch.
-    fn top_k(
-        &self,
-        event: &Event<'_>,
-        weights: &AttributeWeights,
-        k: usize,
-        floor: f64,
-        scratch: &mut Scratch,
-        best: &mut Vec<(SubId, f64)>,
-    );
+    fn top_k(&self, query: &TopKQuery<'_>, scratch: &mut Scratch, best: &mut Vec<(SubId, f64)>);
 }
 
 impl<E: RankingEngine> DynRankingEngine for E {
@@ -139,16 +131,8 @@ impl<E: RankingEngine> DynRankingEngine for E {
         RankingEngine::set_weights(self, id, sequence, predicates);
     }
 
-    fn top_k(
-        &self,
-        event: &Event<'_>,
-        weights: &AttributeWeights,
-        k: usize,
-        floor: f64,
-        scratch: &mut Scratch,
-        best: &mut Vec<(SubId, f64)>,
-    ) {
-        RankingEngine::top_k(self, event, weights, k, floor, scratch.state_for(self), best);
+    fn top_k(&self, query: &TopKQuery<'_>, scratch: &mut Scratch, best: &mut Vec<(SubId, f64)>) {
+        RankingEngine::top_k(self, query, scratch.state_for(self), best);
     }
 }
 

@@ -31,7 +31,7 @@ pub use graph::{Graph, GraphNode, GraphNodeKind};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::Normal;
-use scoring::{AttributeWeights, WeightedPredicates};
+use scoring::{TopKQuery, WeightedPredicates};
 
 /// A subscription's dense number. Numbers of removed subscriptions are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,14 +98,6 @@ pub trait RankingEngine: Engine {
     /// the order of insertion, which breaks ties; after a replacement it is less than that of later subscriptions.
     fn set_weights(&mut self, id: SubId, sequence: u64, predicates: WeightedPredicates);
 
-    /// Appends the best `k` of the matching subscriptions whose score is at least `floor`, best first, with their scores.
-    fn top_k(
-        &self,
-        event: &Event<'_>,
-        weights: &AttributeWeights,
-        k: usize,
-        floor: f64,
-        scratch: &mut Self::Scratch,
-        best: &mut Vec<(SubId, f64)>,
-    );
+    /// Appends the best k of the matching subscriptions whose score is at least the floor, best first, with their scores.
+    fn top_k(&self, query: &TopKQuery<'_>, scratch: &mut Self::Scratch, best: &mut Vec<(SubId, f64)>);
 }

@@ -53,6 +53,19 @@ impl AttributeWeights {
     }
 }
 
+/// What [`RankingEngine::top_k`](super::RankingEngine::top_k) is to find.
+#[derive(Clone, Copy)]
+pub struct TopKQuery<'q> {
+    /// The event that subscriptions must match.
+    pub event: &'q Event<'q>,
+    /// Its weights.
+    pub weights: &'q AttributeWeights,
+    /// Maximum subscriptions.
+    pub k: usize,
+    /// Minimum score; 0.0 if every match may be among the best.
+    pub floor: f64,
+}
+
 /// The predicates of a subscription as written, from left to right: what its matches are scored with.
 #[derive(Debug)]
 pub struct WeightedPredicates {

@@ -145,7 +145,7 @@ impl Predicates {
             }
         }
         if self.table.len() != self.len() {
-            return Err(format!("predicates: {} found, {} kept", self.table.len(), self.len()));
+            return Err(format!("predicates: {} in the table, {} in use", self.table.len(), self.len()));
         }
         Ok(())
     }

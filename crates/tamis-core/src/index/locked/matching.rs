@@ -1,6 +1,7 @@
 //! Matching one event or many, on one thread or many.
 
 use super::{InPlaceEngine, Locked, LockedScratch, LockedState};
+use crate::engine::scoring::TopKQuery;
 use crate::engine::{DynRankingEngine, SubId};
 use crate::error::Result;
 use crate::event::Rows;
@@ -202,7 +203,8 @@ impl LockedState {
         weights.load(request.weights.of(context.row).iter(), context.schema);
         let event = slots.load(context.rows, context.row, self.schema.len());
         engine_best.clear();
-        engine.top_k(&event, weights, request.k, best.floor(), engine_scratch, engine_best);
+        let query = TopKQuery { event: &event, weights, k: request.k, floor: best.floor() };
+        engine.top_k(&query, engine_scratch, engine_best);
         engine_best.iter().for_each(|(sub, score)| best.offer(*score, || sequence(*sub), *sub));
         best.drain(emit);
         Ok(())

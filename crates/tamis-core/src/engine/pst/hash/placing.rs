@@ -195,7 +195,7 @@ impl PstHash {
                 }
             }
         }
-        // The buffer goes back.
+        // Returns the buffer for reuse.
         self.changes.splits = splits;
     }
 
