@@ -68,19 +68,14 @@ def demo(args: Sequence[str] = ()) -> None:
 
 def test(args: Sequence[str] = ()) -> None:
     """Run the Rust and the Python tests (arguments go to pytest)."""
-    build()
+    setup()
     say_seed()
+    build_tests, binding, spark, rust, python = test_steps()
     if args:
-        step("Rust tests", RUST_TESTS)
-        step("Python tests", [*pytest(), *args])
-        return
-    steps = [
-        Step("Rust tests: build", [*RUST_TESTS, "--no-run"]),
-        Step("Spark tests", [*pytest(), "tests/spark"]),
-        Step("Rust tests", RUST_TESTS, needs=["Rust tests: build"]),
-        Step("Python tests", [*pytest(), "--ignore=tests/spark"], needs=["Rust tests"]),
-    ]
-    run_beside(steps, environment(), AT_ONCE)
+        run_beside([build_tests, binding, rust], environment(), AT_ONCE)
+        step(python.title, [*pytest(), *args])
+    else:
+        run_beside([build_tests, binding, spark, rust, python], environment(), AT_ONCE)
     show_times()
 
 
@@ -198,26 +193,37 @@ def lints() -> list[Step]:
     ]
 
 
-def check_steps(folder: Path, is_new: bool, fuzzing: Sequence[Step]) -> list[Step]:
-    """The steps of `check`; files that are not kept go below `folder`.
+def test_steps() -> list[Step]:
+    """The steps of `test`.
 
     Everything is compiled in the development profile, the binding as well: dependencies are compiled once,
     and the Python tests run with debug assertions. Steps that compile run in turn, as cargo locks its folder.
     """
+    build_tests = Step("Rust tests: build", [*RUST_TESTS, "--no-run"])
+    binding = Step("binding: build", maturin(), needs=[build_tests.title])
+    return [
+        build_tests,
+        binding,
+        Step("Spark tests", [*pytest(), "tests/spark"], needs=[binding.title]),
+        Step("Rust tests", RUST_TESTS, needs=[binding.title]),
+        Step("Python tests", [*pytest(), "--ignore=tests/spark"], needs=[binding.title]),
+    ]
+
+
+def check_steps(folder: Path, is_new: bool, fuzzing: Sequence[Step]) -> list[Step]:
+    """The steps of `check`: those of `test` and more. Files that are not kept go below `folder`."""
     fmt, ruff, ruff_format, clippy, mypy = lints()
     packages = [INSTALLATION] if is_new else []
-    build_tests = Step("Rust tests: build", [*RUST_TESTS, "--no-run"])
-    binding = Step("binding: build", maturin())
-    spark = Step("Spark tests", [*pytest(), "tests/spark"])
-    rust = Step("Rust tests", RUST_TESTS)
+    build_tests, binding, spark, rust, python = test_steps()
     return [
         build_tests,
         *packages,
         fmt,
-        *after(packages, [ruff, ruff_format, LICENCES, mypy]),
-        *after([build_tests, *packages], [binding]),
-        *after([binding], [spark, clippy, rust]),
-        *after([binding], [Step("Python tests", [*pytest(), "--ignore=tests/spark"])]),
+        *after(packages, [ruff, ruff_format, LICENCES, mypy, binding]),
+        spark,
+        *after([binding], [clippy]),
+        rust,
+        python,
         *after([spark], [Step("tamis demo", [tool("tamis"), "demo", "--out", str(folder / "demo")])]),
         *after([rust, clippy], fuzzing),
     ]
