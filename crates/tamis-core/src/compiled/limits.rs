@@ -110,9 +110,9 @@ impl SegmentLimits {
         SegmentLimits::checked(count, self.spaces.min(FORMAT.spaces), "distinct values of one attribute")
     }
 
-    /// A number of bytes of strings.
+    /// A number of bytes of strings. The format's limit is what a `u32` holds.
     pub fn string_bytes(&self, count: usize) -> Result<u32, SegmentOverflow> {
-        SegmentLimits::checked(count, self.string_bytes.min(FORMAT.string_bytes), "bytes of distinct strings")
+        SegmentLimits::checked(count, self.string_bytes, "bytes of distinct strings")
     }
 
     /// A number of items of an array.
