@@ -164,7 +164,9 @@ mod tests {
         let points = |n: i64| format!("a = {n} and b = {n}");
         let few = |n: i64| format!("a = {} and b = {}", n % 3, n % 5);
         let items = |array_items: u32| SegmentLimits { array_items, ..format };
-        let cases: [(fn(i64) -> String, SegmentLimits, &str); 12] = [
+        /// Text of the n-th expression, the limits, and what the error names.
+        type Case = (fn(i64) -> String, SegmentLimits, &'static str);
+        let cases: [Case; 12] = [
             (conjunctions, SegmentLimits { expressions: 299, ..format }, "rules"),
             (
                 conjunctions,
