@@ -12,6 +12,7 @@ use tamis_core::expr::{Limits, Missing, Normalizer, Root};
 
 #[test]
 fn the_counter_counts() {
+    let _alone = crate::alone();
     assert_eq!(allocations_of(|| drop(std::hint::black_box(vec![1u8; 100]))), 1);
     assert_eq!(allocations_of(|| ()), 0);
     // Other threads may hold a little.
@@ -24,6 +25,7 @@ fn the_counter_counts() {
 
 #[test]
 fn matching_allocates_nothing_in_steady_state() {
+    let _alone = crate::alone();
     let seed = seed();
     println!("TAMIS_SEED={seed}");
     // Segments belong to an index, whose answers are lists that somebody has to allocate.

@@ -3,7 +3,15 @@
 mod allocation;
 mod soak;
 
+use parking_lot::{Mutex, MutexGuard};
 use tamis_conformance::counting::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+/// Held by each test: the allocator counts the bytes of the whole process, so tests run one after another.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock()
+}
