@@ -107,7 +107,7 @@ def test_formats(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monkey
         (folder / name).touch()
         assert format_of(spark, str(folder)) == format_of(spark, format) == format
     (tmp_path / "empty").mkdir()
-    with pytest.raises(CommandError, match=r"--format does, with one of parquet, json, csv$"):
+    with pytest.raises(CommandError, match=r"set --format to one of parquet, json, csv$"):
         format_of(spark, "empty")
     for missing in ("missing", "missing.csv"):
         with pytest.raises(CommandError, match=f"^{missing}: error: no such file or folder$"):

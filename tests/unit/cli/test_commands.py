@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +84,16 @@ def test_help_and_json_need_neither_pyarrow_nor_rich(files: Path) -> None:
         "assert not {'pyarrow', 'rich', 'numpy', 'pandas'} & set(sys.modules), sorted(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_no_submodule_has_the_name_of_a_function_of_its_package() -> None:
+    """Importing a submodule binds its name in the package, in place of a function of that name."""
+    clashes = []
+    for init in Path(tamis.__file__).parent.rglob("__init__.py"):
+        defined = {
+            node.name
+            for node in ast.parse(init.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        }
+        clashes += [str(path) for path in init.parent.iterdir() if path.stem in defined]
+    assert clashes == []

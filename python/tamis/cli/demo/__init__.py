@@ -2,7 +2,7 @@
 
 | module | contents |
 | --- | --- |
-| `run` | the steps |
+| `demo_run` | the steps |
 | `stream` | a stream of events while rules change |
 | `scan_check` | compares results with the engine `scan` |
 | `report_data` | collects what the report shows |
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     log = StepLog()
     log.print_line("starting Spark", "dim")
     with session(arguments.master) as spark, short_errors():
+        from tamis.cli.demo.demo_run import DemoRun
         from tamis.cli.demo.report_data import collect_report
-        from tamis.cli.demo.run import DemoRun
         from tamis.spark.report import write_page
 
         folder = _folder(arguments.out)

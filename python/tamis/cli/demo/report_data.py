@@ -17,7 +17,7 @@ from tamis.spark.store.remote_call import remote_call
 from tamis.spark.store.versions import open_index
 
 if TYPE_CHECKING:
-    from tamis.cli.demo.run import DemoRun
+    from tamis.cli.demo.demo_run import DemoRun
 
 # Attributes in the chart; more would be unreadable.
 _SHOWN_ATTRIBUTES = 12

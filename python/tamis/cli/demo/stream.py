@@ -15,7 +15,7 @@ from tamis.spark.matching.stream import match_stream
 from tamis.spark.store.versions import publish
 
 if TYPE_CHECKING:
-    from tamis.cli.demo.run import DemoRun
+    from tamis.cli.demo.demo_run import DemoRun
 
 BATCHES = 3
 _MAX_BATCH_EVENTS = 5_000
