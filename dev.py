@@ -134,7 +134,6 @@ def check(args: Sequence[str] = ()) -> None:
         say("the fuzz targets only replay their seeds, within the Rust tests: there is no C++ compiler")
     with tempfile.TemporaryDirectory() as folder:
         run_beside(check_steps(Path(folder), is_new, fuzzing), environment(), AT_ONCE)
-    machine.mark_venv()
     show_times()
     say("all checks passed")
 

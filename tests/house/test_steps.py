@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -37,6 +38,19 @@ def test_a_failure_shows_its_output_stops_the_others_and_is_named(capfd: pytest.
     assert ended.value.code == 3
     assert "the reason" in shown.out and "not reached" not in shown.out
     assert "exit code 3: broken" in shown.err
+
+
+def test_only_a_success_is_followed_up() -> None:
+    followed: list[str] = []
+
+    def followed_up(title: str, code: str, *needs: str) -> Step:
+        return dataclasses.replace(step(title, code, *needs), on_success=lambda: followed.append(title))
+
+    with pytest.raises(SystemExit):
+        run_beside(
+            [followed_up("good", ""), followed_up("bad", "raise SystemExit(1)", "good")], os.environ, 2
+        )
+    assert followed == ["good"]
 
 
 def test_no_more_steps_at_once_than_allowed(tmp_path: Path) -> None:

@@ -134,7 +134,6 @@ def ensure_venv() -> None:
         ensure_java()
         make_venv()
         run(INSTALLATION, environment())
-        mark_venv()
 
 
 def venv_is_current() -> bool:
@@ -144,7 +143,7 @@ def venv_is_current() -> bool:
 
 
 def make_venv() -> None:
-    """Make an empty .venv. It is current once `INSTALLATION` has run and `mark_venv` was called."""
+    """Make an empty .venv. It is current once `INSTALLATION` has succeeded."""
     say(f"making .venv with Python {sys.version.split()[0]}")
     # When dev.py itself runs on .venv's Python, clearing .venv must not take that Python away.
     base = getattr(sys, "_base_executable", sys.executable)
@@ -153,7 +152,7 @@ def make_venv() -> None:
         fail("could not make .venv. On Debian or Ubuntu: apt-get install python3-venv", made.returncode)
 
 
-def mark_venv() -> None:
+def _mark_venv() -> None:
     """Say that .venv is complete: called last, so that an interrupted installation is made again."""
     STAMP.write_text(_fingerprint())
 
@@ -165,4 +164,5 @@ def _fingerprint() -> str:
 INSTALLATION = Step(
     "installing the locked packages into .venv",
     [tool("python"), "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(LOCK)],
+    on_success=_mark_venv,
 )

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -35,12 +35,16 @@ def fail(text: str, code: int = 1) -> NoReturn:
 
 @dataclass(frozen=True)
 class Step:
-    """A command that runs from the root of the repository, and the titles of the steps it needs first."""
+    """A command that runs from the root of the repository.
+
+    `needs` are the titles of steps that are done before it starts; `on_success` is called after exit code 0.
+    """
 
     title: str
     command: Sequence[str]
     needs: Sequence[str] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    on_success: Callable[[], None] | None = None
 
 
 def exit_code(code: int) -> int:
@@ -58,6 +62,8 @@ def attempt(step: Step, environment: Mapping[str, str]) -> int:
         print(f"dev.py: {step.command[0]} was not found", file=sys.stderr)
         return 127
     _record(step.title, time.monotonic() - started)
+    if done.returncode == 0 and step.on_success:
+        step.on_success()
     return exit_code(done.returncode)
 
 
@@ -144,6 +150,8 @@ class _Schedule:
                 if process.returncode:
                     self.failed = (step, exit_code(process.returncode))
                 else:
+                    if step.on_success:
+                        step.on_success()
                     self.done.add(step.title)
             self.changed.notify_all()
 
