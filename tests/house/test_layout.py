@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 
+import pytest
 from tests.house.tree import ROOT, SOURCE_SUFFIXES, folders, name_of, sources
 
 import tamis
@@ -123,3 +125,12 @@ def test_every_engine_has_a_page() -> None:
     pages = {path.stem for path in (ROOT / "docs" / "engines").rglob("*.md")}
     missing = sorted({engine.name for engine in tamis.engines()} - pages - {"auto"})
     assert not missing, f"docs/engines has no page of: {missing}"
+
+
+def test_pytest_looks_into_every_folder_of_tests(request: pytest.FixtureRequest) -> None:
+    ignored = request.config.getini("norecursedirs")
+    holders = {folder for path in (ROOT / "tests").rglob("test_*.py") for folder in path.parents}
+    inside = [folder for folder in holders if folder.is_relative_to(ROOT / "tests")]
+    assert inside
+    hidden = [name_of(folder) for folder in inside if any(fnmatch(folder.name, entry) for entry in ignored)]
+    assert not hidden, f"pytest collects nothing from {hidden}"

@@ -30,10 +30,7 @@ def session(master: str) -> Iterator[SparkSession]:
             responds.
     """
     _require_packages()
-    from pyspark.sql import SparkSession
-
-    running = SparkSession.getActiveSession()
-    if running is not None:
+    if (running := _running_session()) is not None:
         yield running
         return
     spark = _connected(master) if is_remote(master) else _started(master)
@@ -41,6 +38,22 @@ def session(master: str) -> Iterator[SparkSession]:
         yield spark
     finally:
         spark.stop()
+
+
+def _running_session() -> SparkSession | None:
+    """Return the session of this process, whichever thread has started it.
+
+    `getActiveSession` alone is not enough: it belongs to one thread of the JVM, and after callbacks, such as
+    those of a stream, this process may be served by another thread.
+    """
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    from pyspark import SparkContext
+
+    return SparkSession.builder.getOrCreate() if SparkContext._active_spark_context is not None else None
 
 
 def is_remote(master: str) -> bool:
