@@ -30,17 +30,17 @@ SETTINGS = {
 
 
 class LateShardBuilder(ShardBuilder):
-    """A builder whose first attempt at the first shard returns after the second attempt."""
+    """A builder whose first two attempts at the first shard return only after both have written their file."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         written = list(super().__call__(batches))
         context = TaskContext.get()
         assert context is not None
-        second = Path(self.uri).with_name("second")
         if context.partitionId() == 0:
-            while context.attemptNumber() == 0 and not second.exists():
+            attempt, store = context.attemptNumber(), Path(self.uri)
+            store.with_name(f"attempt-{attempt}").touch()
+            while attempt < 2 and not store.with_name(f"attempt-{1 - attempt}").exists():
                 time.sleep(0.05)
-            second.touch()
         yield from written
 
 
