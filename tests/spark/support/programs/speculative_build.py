@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 class LateShardBuilder(ShardBuilder):
-    """A builder whose first two attempts at the first shard return only after both have written their file."""
+    """A builder whose first two attempts at the first shard return after both have written their file."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         written = list(super().__call__(batches))
