@@ -25,7 +25,7 @@ mod storage;
 mod time;
 mod value;
 
-pub use error::{Error, ParseError, Result};
+pub use error::{Error, Interruption, ParseError, Result};
 pub use number::Number;
 pub use schema::{AttrId, Attributes, EventPath, Schema};
 pub use time::{DAY as MICROS_PER_DAY, micros_of_date};

@@ -1,8 +1,12 @@
 //! Attribute names, interned: past the parser, attributes are dense numbers.
 
-use rustc_hash::FxHashMap;
+use crate::value::heap_of;
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 use std::sync::Arc;
+
+/// Maximum dots of a name that is also read as a path into nested objects. A name with more is read as one key only.
+const MAX_DOTS: usize = 64;
 
 /// An attribute of one index, numbered from 0 in order of first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,13 +28,17 @@ pub struct EventPath {
     pub has_subpaths: bool,
 }
 
-/// The attributes that the expressions of an index refer to. Grows only, except that a failed batch is rolled back.
+/// The attributes that the expressions of an index refer to. Grows only, except that a failed batch is rolled back, and
+/// that a compaction drops the attributes that no expression uses, which begins another generation.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
+    /// Number of times that attributes were dropped and the others numbered anew.
+    generation: u64,
     /// By [`AttrId`].
     names: Vec<SmolStr>,
     /// Every name, and every prefix of a name that ends before a dot.
-    paths: FxHashMap<SmolStr, EventPath>,
+    /// Hashed with a random key, as users choose names; this map tells its size in bytes.
+    paths: HashMap<SmolStr, EventPath>,
 }
 
 /// Numbers attributes, unknown ones included.
@@ -94,17 +102,35 @@ impl Schema {
         let attribute = AttrId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
         self.names.push(name.clone());
         self.paths.entry(name.clone()).or_default().attribute = Some(attribute);
-        for (dot, _) in name.match_indices('.') {
+        // Prefixes are stored, so a name of dots would take the square of its length.
+        let dots = name.bytes().filter(|byte| *byte == b'.').count();
+        for (dot, _) in name.match_indices('.').filter(|_| dots <= MAX_DOTS) {
             self.paths.entry(SmolStr::new(&name[..dot])).or_default().has_subpaths = true;
         }
         attribute
+    }
+
+    /// Number of times that attributes were dropped and the others numbered anew.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// An empty schema of the next generation.
+    pub(crate) fn next_generation(&self) -> Schema {
+        Schema { generation: self.generation + 1, ..Schema::default() }
+    }
+
+    /// Whether two schemas of one index are equal. Within a generation a schema only grows, so equal lengths mean equal
+    /// attributes.
+    pub fn is_same(&self, other: &Schema) -> bool {
+        (self.generation, self.len()) == (other.generation, other.len())
     }
 
     /// Removes the attributes past the first `len`.
     pub fn truncate(&mut self, len: usize) {
         if len < self.names.len() {
             let kept: Vec<SmolStr> = self.names.drain(..).take(len).collect();
-            *self = Schema::default();
+            *self = Schema { generation: self.generation, ..Schema::default() };
             kept.iter().for_each(|name| {
                 self.intern(name);
             });
@@ -113,10 +139,13 @@ impl Schema {
 
     /// Approximate bytes in use.
     pub fn memory(&self) -> usize {
-        let text: usize =
-            self.names.iter().filter(|name| name.is_heap_allocated()).map(|name| name.len()).sum();
-        let entry = size_of::<SmolStr>() + size_of::<EventPath>() + 1;
-        self.names.capacity() * size_of::<SmolStr>() + self.paths.capacity() * entry + 2 * text
+        let names: usize = self.names.iter().map(heap_of).sum();
+        // The key of an attribute is its name, which both share.
+        let prefixes = self.paths.iter().filter(|(_, path)| path.attribute.is_none());
+        self.names.capacity() * size_of::<SmolStr>()
+            + self.paths.allocation_size()
+            + names
+            + prefixes.map(|(prefix, _)| heap_of(prefix)).sum::<usize>()
     }
 }
 
@@ -139,5 +168,18 @@ mod tests {
         schema.truncate(1);
         assert_eq!(schema.get("user"), None);
         assert_eq!(schema.intern(&"user.home.zip".into()), age);
+    }
+
+    /// As many bytes as half a rule may have: its prefixes would take 31 GB.
+    #[test]
+    fn a_name_of_dots_takes_no_more_than_its_length() {
+        let mut schema = Schema::default();
+        let dots = ".".repeat(250_000);
+        let attribute = schema.intern(&dots.as_str().into());
+        assert_eq!(schema.get(&dots), Some(attribute));
+        assert_eq!(schema.paths.len(), 1);
+        let path = ["a"; MAX_DOTS + 1].join(".");
+        schema.intern(&path.as_str().into());
+        assert_eq!(schema.paths.len(), 2 + MAX_DOTS);
     }
 }

@@ -34,6 +34,11 @@ pub fn parse_timestamp(text: &str) -> Option<i64> {
     (nanos % 1000 == 0).then(|| micros_of_date(days).map(|day| day + nanos / 1000 - offset * 1_000_000))?
 }
 
+/// Whether an instant can be written as a timestamp: its year in UTC is -9999 to 9999.
+pub fn is_writable(micros: i64) -> bool {
+    date_of(micros.div_euclid(DAY)).is_some()
+}
+
 /// Midnight UTC of a day, in microseconds; `None` where it does not fit 64 bits.
 pub fn micros_of_date(days: i32) -> Option<i64> {
     i64::from(days).checked_mul(DAY)
@@ -96,7 +101,10 @@ mod tests {
         assert_eq!(parse_timestamp("noon"), None);
         assert_eq!(parse_timestamp("2026-11-15T10:00:00[Europe/Berlin]"), None, "no zone database");
         assert_eq!(parse_timestamp("9999-12-31T23:59:59-01:00"), Some(253_402_304_399_000_000));
-        for micros in [0, -1, ten, ten + 1, -62_135_596_800_000_000, 253_402_300_799_999_999] {
+        assert!(!is_writable(253_402_304_399_000_000), "the year 10000 in UTC");
+        let (first, last) = (-377_705_116_800_000_000, 253_402_300_799_999_999);
+        assert!(is_writable(first) && !is_writable(first - 1) && is_writable(last) && !is_writable(last + 1));
+        for micros in [0, -1, ten, ten + 1, -62_135_596_800_000_000, first, first + 1, last] {
             assert_eq!(parse_timestamp(&format_timestamp(micros)), Some(micros));
         }
     }

@@ -70,6 +70,14 @@ impl fmt::Display for Literal {
     }
 }
 
+/// Bytes in front of what an [`Arc`](std::sync::Arc) points to: its two counters.
+pub(crate) const ARC_COUNTERS: usize = 2 * size_of::<usize>();
+
+/// Bytes that a string takes on the heap. A clone shares them.
+pub(crate) fn heap_of(text: &SmolStr) -> usize {
+    if text.is_heap_allocated() { text.len() + ARC_COUNTERS } else { 0 }
+}
+
 /// One attribute's value in an event, borrowed from the event.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {

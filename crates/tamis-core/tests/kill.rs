@@ -1,5 +1,9 @@
 //! A process that updates, compacts and saves is killed at random moments: the file is that of the last save that
-//! returned, or of a later one, and whole. `TAMIS_KILLS` says how often, by default ten times.
+//! returned, or of a later one, and whole; the next save removes what killed savers left aside. `TAMIS_KILLS` says how
+//! often, by default ten times.
+//!
+//! Another process cuts files short that it has mapped before: it survives, because nothing reads an index that was
+//! dropped or stopped.
 #![cfg(unix)]
 
 use std::io::Write;
@@ -103,5 +107,52 @@ fn a_killed_process_leaves_a_whole_file() {
         states.push(n);
     }
     println!("states {states:?}");
+    // Temporary files of killed savers are removed by the next one.
+    Index::load(&file).expect("a whole file").save(&file).expect("saved");
+    assert_eq!(folder.names(), ["log", "x.tamis"]);
     assert!(states.is_sorted() && states.last().is_some_and(|last| *last > 10), "{states:?}");
+}
+
+/// The process that SIGBUS would end: cuts the file of a loaded index short as soon as the index is gone, while segments
+/// were being merged.
+#[test]
+#[ignore = "started by the other test"]
+fn cutting_child() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let (whole, file) = (Path::new(&folder).join("whole.tamis"), Path::new(&folder).join("x.tamis"));
+    let index = new_index();
+    index.stop();
+    // Without the thread, two segments of one size class are left to be merged.
+    for (name, ids) in [("a", 0..5_000), ("b", 5_000..10_000)] {
+        index.add_many(ids.map(|n| (Id::from(n), format!("{name} = {n}").as_str().into()))).expect("added");
+    }
+    index.save(&whole).expect("saved");
+    for round in 0..60 {
+        std::fs::copy(&whole, &file).expect("a copy");
+        let loaded = Index::load(&file).expect("a whole file");
+        assert!(loaded.engine_stats().contains(&("segments", 2)), "{:?}", loaded.engine_stats());
+        // A change starts the thread.
+        loaded.remove(&Id::from(1)).expect("present");
+        std::thread::sleep(Duration::from_micros(round * 50));
+        if round % 2 == 0 {
+            drop(loaded);
+            std::fs::File::create(&file).expect("cut short");
+        } else {
+            loaded.stop();
+            std::fs::File::create(&file).expect("cut short");
+            drop(loaded);
+        }
+    }
+}
+
+#[test]
+fn nothing_reads_the_file_of_an_index_that_is_gone() {
+    let folder = Folder::new("cut");
+    let output = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "cutting_child", "--ignored", "--nocapture"])
+        .env(FOLDER, &folder.0)
+        .output()
+        .expect("a process");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {text}", output.status);
 }

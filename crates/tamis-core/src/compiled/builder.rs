@@ -14,6 +14,7 @@ use crate::compiled::options::CompiledOptions;
 use crate::compiled::segment::CompiledSegment;
 use crate::compiled::values::string_predicates::StringPredicates;
 use crate::engine::shared::predicates::Predicates;
+use crate::error::Interruption;
 use crate::event::Rows;
 use crate::expr::Normal;
 
@@ -50,7 +51,8 @@ impl CompiledBuilder {
         self.expressions.skip();
     }
 
-    /// Builds the segment, for events with this many attributes. `sample` holds typical events, if some are known.
+    /// Builds the segment, for events with this many attributes. `sample` holds typical events, if some are known. Unwinds
+    /// if the end of the call is requested.
     pub fn finish(
         self,
         attributes: usize,
@@ -71,7 +73,10 @@ impl CompiledBuilder {
         let distinct_predicates = predicates.len();
         drop(predicates);
         let mut cover = Cover::new(&conditions.conditions, limits);
-        (0..len).try_for_each(|number| cover.add(&expressions, number))?;
+        (0..len).try_for_each(|number| {
+            Interruption::unwind_if_requested();
+            cover.add(&expressions, number)
+        })?;
         let Cover { alternatives, subexpressions, .. } = cover;
         drop(expressions);
         let postings = placement::place(&conditions, &alternatives, &profile, limits)?;

@@ -11,6 +11,9 @@ use crate::compiled::segment::CompiledSegment;
 use crate::compiled::values::spaces::SpaceSet;
 use crate::expr::{Normal, Over, Predicate, Test};
 use crate::schema::Schema;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// One way to find an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,11 +35,15 @@ impl CompiledSegment {
     pub fn explain(&self, number: u32, expression: &Normal, schema: &Schema) -> Vec<PlannedAlternative> {
         let text = PlanText::new(self, expression, schema);
         let mut alternatives: Vec<PlannedAlternative> = Vec::new();
+        // Alternatives that differ in their place only, by everything else.
+        let mut positions = HashMap::new();
         // A damaged segment explains what can be read of it.
         let _ = check::for_each_row(&self.view(), |row| {
             if row.target.number() == number {
                 let planned = text.alternative(&row);
-                match alternatives.iter_mut().find(|other| other.differs_in_place_only(&planned)) {
+                let key = (planned.place, planned.met.clone(), planned.tests.clone());
+                let position = *positions.entry(key).or_insert(alternatives.len());
+                match alternatives.get_mut(position) {
                     Some(other) => {
                         other.places += 1;
                         other.share += planned.share;
@@ -58,28 +65,23 @@ impl CompiledSegment {
             return None;
         }
         let dimension = match predicate.over {
-            Over::Value => predicate.attribute.0,
+            // A crafted file may have rules with attributes that its dimensions lack.
+            Over::Value => Some(predicate.attribute.0).filter(|at| (*at as usize) < self.attributes)?,
             _ => element_dimension(&self.elements, predicate.attribute)?,
         };
         Some((dimension, self.spaces.accepted(dimension, &predicate.test)))
     }
 
-    /// Estimated share of events with a space in an interval: the presence of the dimension times the weight of the
-    /// interval if nothing is known of the events.
-    fn share(&self, dimension: u32, (low, high): (u32, u32)) -> f64 {
-        let mut weights = Vec::new();
+    /// By space of a dimension: the weight of all spaces before it, if nothing is known of the events; the last is the
+    /// weight of all.
+    fn cumulative_weights(&self, dimension: u32) -> Vec<f64> {
+        let (mut weights, mut sum) = (Vec::new(), 0.0);
         self.spaces.weights(dimension, &mut weights);
-        let total: f32 = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        let last = weights.len().saturating_sub(1).min(high as usize);
-        let inside: f32 = weights.get(low as usize..=last).map_or(0.0, |inside| inside.iter().sum());
-        let presence = self.presence.get(dimension as usize).copied().unwrap_or(1.0);
-        f64::from(presence * inside.max(0.25) / total)
-    }
-}
-
-impl PlannedAlternative {
-    fn differs_in_place_only(&self, other: &PlannedAlternative) -> bool {
-        self.place == other.place && self.met == other.met && self.tests == other.tests
+        let up_to = weights.iter().map(|weight| {
+            sum += f64::from(*weight);
+            sum
+        });
+        std::iter::once(0.0).chain(up_to).collect()
     }
 }
 
@@ -96,6 +98,8 @@ struct PlanText<'w> {
     schema: &'w Schema,
     /// Predicates that spaces decide.
     predicates: Vec<PredicateText>,
+    /// By dimension, once it is needed: [`CompiledSegment::cumulative_weights`].
+    weights: RefCell<FxHashMap<u32, Vec<f64>>>,
 }
 
 impl<'w> PlanText<'w> {
@@ -106,7 +110,19 @@ impl<'w> PlanText<'w> {
             Some(PredicateText { text, dimension, accepted })
         };
         let predicates = expression.predicates().iter().filter_map(text).collect();
-        PlanText { segment, schema, predicates }
+        PlanText { segment, schema, predicates, weights: RefCell::default() }
+    }
+
+    /// Estimated share of events with a space in an interval: the presence of the dimension times the weight of the
+    /// interval.
+    fn share(&self, dimension: u32, (low, high): (u32, u32)) -> f64 {
+        let mut weights = self.weights.borrow_mut();
+        let before = weights.entry(dimension).or_insert_with(|| self.segment.cumulative_weights(dimension));
+        let spaces = before.len() - 1;
+        let (low, end) = ((low as usize).min(spaces), (high as usize).saturating_add(1).min(spaces));
+        let presence = self.segment.presence.get(dimension as usize).copied().unwrap_or(1.0);
+        let inside = (before[end] - before[low]).max(0.25);
+        f64::from(presence) * inside / before[spaces].max(f64::MIN_POSITIVE)
     }
 
     fn alternative(&self, row: &StoredRow) -> PlannedAlternative {
@@ -118,7 +134,7 @@ impl<'w> PlanText<'w> {
             PlaceKind::Group => "group",
         };
         let known = row.known.iter();
-        let share = known.clone().map(|(dimension, interval)| self.segment.share(*dimension, *interval));
+        let share = known.clone().map(|(dimension, interval)| self.share(*dimension, *interval));
         PlannedAlternative {
             place,
             places: 1,
@@ -161,9 +177,11 @@ impl<'w> PlanText<'w> {
                 .predicate(dimension, |accepted| accepted == [(low, high)])
                 .unwrap_or_else(|| self.interval(dimension, (low, high))),
             ResidualTest::Interval { dimension, low, high, outside: true } => {
-                let last = self.segment.spaces.count(dimension) - 1;
-                self.predicate(dimension, |accepted| accepted == [(1, low - 1), (high + 1, last)])
-                    .unwrap_or_else(|| format!("{} is outside", self.name(dimension)))
+                let last = self.segment.spaces.count(dimension).saturating_sub(1);
+                self.predicate(dimension, |accepted| {
+                    accepted == [(1, low.saturating_sub(1)), (high.saturating_add(1), last)]
+                })
+                .unwrap_or_else(|| format!("{} is outside", self.name(dimension)))
             }
             ResidualTest::Complex(entry) => {
                 let entry = self.segment.complex.entries.get(entry as usize);

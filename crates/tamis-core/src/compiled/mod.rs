@@ -50,3 +50,4 @@ pub(crate) use matching::batch::Batch;
 pub(crate) use matching::scratch::CompiledScratch;
 pub(crate) use options::CompiledOptions;
 pub(crate) use segment::{CompiledSegment, SegmentSize};
+pub(crate) use values::pattern_budget::PatternBudget;

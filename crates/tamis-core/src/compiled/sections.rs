@@ -1,14 +1,18 @@
 //! The arrays of a segment as sections of a file, and back.
 
+use crate::compiled::arena::bounds;
 use crate::compiled::arena::complex_test::ComplexTests;
+use crate::compiled::arena::test_costs::TestCosts;
 use crate::compiled::arena::test_encoding::TestEncoding;
 use crate::compiled::limits::ArenaOffset;
 use crate::compiled::matching::strategy::ModeChooser;
 use crate::compiled::options::CompiledOptions;
 use crate::compiled::segment::CompiledSegment;
+use crate::compiled::values::pattern_budget::PatternBudget;
 use crate::compiled::values::spaces::ValueSpaces;
 use crate::compiled::values::string_predicates::StringPredicates;
 use crate::expr::Limits;
+use crate::schema::AttrId;
 use crate::storage::{Array, Sections, SectionsWriter};
 
 /// Tags of the sections. Smaller ones belong to the index around the segment.
@@ -56,6 +60,7 @@ impl CompiledSegment {
         sections: &Sections,
         options: &CompiledOptions,
         limits: &Limits,
+        budget: &PatternBudget,
     ) -> Result<CompiledSegment, String> {
         let head: Array<u64> = sections.take(HEAD)?;
         let &[len, attributes, encoding, everywhere, flags, memos] = head.as_slice() else {
@@ -64,7 +69,7 @@ impl CompiledSegment {
         let small =
             |number: u64| u32::try_from(number).map_err(|_| "a number in a segment's head is too large");
         let spaces = ValueSpaces::open(sections, SPACES)?;
-        let segment = CompiledSegment {
+        let mut segment = CompiledSegment {
             len: len as usize,
             attributes: attributes as usize,
             encoding: TestEncoding::from_number(small(encoding)?)?,
@@ -73,7 +78,7 @@ impl CompiledSegment {
             batchable: flags & BATCHABLE != 0,
             elements: sections.take(ELEMENTS)?,
             complex: ComplexTests::open(sections, COMPLEX, small(memos)?)?,
-            strings: StringPredicates::open(sections, STRINGS, limits, spaces.len())?,
+            strings: StringPredicates::open(sections, STRINGS, limits, budget)?,
             dimensions: sections.take(DIMENSIONS)?,
             nodes: sections.take(NODES)?,
             arena: sections.take(ARENA)?,
@@ -85,6 +90,42 @@ impl CompiledSegment {
         if segment.dimensions.len() != segment.spaces.len() || segment.attributes > segment.spaces.len() {
             return Err("the dimensions of a segment do not fit together".into());
         }
+        segment.check_extra_dimensions()?;
+        segment.check_tests()?;
         Ok(segment)
+    }
+
+    /// Checks that list elements and patterns have attributes that exist, and dimensions of their own.
+    fn check_extra_dimensions(&self) -> Result<(), String> {
+        let elements = self.elements.iter().map(|[attribute, dimension]| (AttrId(*attribute), *dimension));
+        let mut taken = vec![false; self.spaces.len()];
+        for (attribute, dimension) in elements.chain(self.strings.dimensions()) {
+            let own = dimension as usize >= self.attributes && attribute.index() < self.attributes;
+            match taken.get_mut(dimension as usize) {
+                Some(taken) if own && !*taken => *taken = true,
+                _ => {
+                    return Err(format!(
+                        "dimension {dimension} belongs to no pattern or list, or to several"
+                    ));
+                }
+            }
+        }
+        if !self.elements.is_sorted_by(|a, b| a[0] < b[0]) {
+            return Err("the attributes of lists do not ascend".into());
+        }
+        Ok(())
+    }
+
+    /// Checks the tests and the arena, and keeps what events evaluate proportional to the segment.
+    fn check_tests(&mut self) -> Result<(), String> {
+        let nesting = self.complex.check_bounds(&self.spaces.view(), self.strings.len())?;
+        let mut costs = TestCosts::new(&self.complex, nesting);
+        bounds::check(&self.view(), &mut costs)?;
+        let words = self.arena.len() + self.complex.subexpression_tests.len();
+        if !costs.fit_events(words) {
+            self.complex = self.complex.with_memos();
+        }
+        self.batchable &= costs.fit_batches(words);
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::EventSource;
 use super::rows::{Rows, Slot};
-use crate::error::{Error, Result};
+use crate::error::{Error, Interruption, Result};
 use crate::schema::Schema;
 use jiter::{Jiter, JiterError, NumberAny, NumberInt, Peek};
 
@@ -63,6 +63,7 @@ impl EventSource for JsonSource<'_> {
         match &self.texts {
             JsonTexts::One(text) => self.reader.read(text, schema, rows),
             JsonTexts::Many(texts) => texts.iter().enumerate().try_for_each(|(row, text)| {
+                Interruption::check()?;
                 self.reader.read(text, schema, rows).map_err(|error| error.at_row(row))
             }),
         }

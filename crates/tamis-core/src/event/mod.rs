@@ -15,7 +15,7 @@ mod json;
 mod rows;
 mod source;
 
-pub use arrow::{ArrowReader, ArrowSource, ArrowSourceError};
+pub use arrow::{ArrowReader, ArrowSource, ArrowSourceError, arrow_text};
 pub use json::{JsonReader, JsonSource, lines as json_lines};
 pub use rows::{Cell, ElementsWriter, Rows, Slot};
 pub use source::EventSource;

@@ -142,9 +142,20 @@ impl Rows {
 
     /// Appends a finished row of other rows. After an error nothing of it remains.
     pub fn copy_row(&mut self, other: &Rows, row: usize) -> Result<()> {
+        self.copy_row_numbered(other, row, Some)
+    }
+
+    /// As [`Rows::copy_row`], with other numbers for attributes; those without one are left out.
+    pub fn copy_row_numbered(
+        &mut self,
+        other: &Rows,
+        row: usize,
+        number: impl Fn(AttrId) -> Option<AttrId>,
+    ) -> Result<()> {
         for cell in other.row(row) {
+            let Some(attribute) = number(cell.attribute) else { continue };
             match self.copy_slot(other, cell.slot) {
-                Ok(slot) => self.set(cell.attribute, slot),
+                Ok(slot) => self.set(attribute, slot),
                 Err(error) => {
                     self.abandon_row();
                     return Err(error);

@@ -9,7 +9,7 @@ pub struct Limits {
     pub max_length: usize,
     /// Levels of nesting: parentheses, NOT, and alternating connectives.
     pub max_depth: usize,
-    /// Bytes of a compiled regular expression.
+    /// Bytes of a compiled regular expression. All of one rule together take at most [`Limits::REGEXES`] times as much.
     pub max_regex_size: usize,
     /// Conjunctions of an expression's DNF, for engines that take only conjunctions.
     pub max_dnf: usize,
@@ -18,6 +18,14 @@ pub struct Limits {
 impl Limits {
     /// Largest `max_depth`. Evaluation recurses once per level; 1,000 levels fit a stack of 2 MB.
     pub const DEPTH_CAP: usize = 1_000;
+
+    /// Number of regular expressions of `max_regex_size` bytes that a rule may have; of smaller ones it may have more.
+    pub const REGEXES: usize = 16;
+
+    /// Maximum bytes of all compiled regular expressions of a rule.
+    pub fn max_regex_total(&self) -> usize {
+        self.max_regex_size.saturating_mul(Limits::REGEXES)
+    }
 
     /// Checks the limits themselves.
     pub fn check(&self) -> Result<()> {

@@ -4,8 +4,11 @@
 //! substring search; all others run as regular expressions, in time linear in the string.
 
 use super::Limits;
+use crate::value::heap_of;
 use memchr::memmem::Finder;
-use regex::{Regex, RegexBuilder};
+use regex_automata::meta;
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::util::syntax;
 use smol_str::SmolStr;
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
@@ -39,7 +42,43 @@ pub enum Matcher {
     /// The string contains it.
     Contains(Box<Finder<'static>>),
     /// All other patterns.
-    Regex(Regex),
+    Regex(Box<TextRegex>),
+}
+
+/// A compiled regular expression.
+///
+/// This is what the crate `regex` compiles, without its wrapper, which hides how much memory the program takes. The
+/// buffers of searches, at most twice `max_regex_size` per thread that searches at the same time, belong to no program.
+#[derive(Clone, Debug)]
+pub struct TextRegex {
+    /// The expression, in the syntax of the crate `regex-syntax`.
+    source: Box<str>,
+    program: meta::Regex,
+}
+
+impl TextRegex {
+    /// Bytes that a program allocates besides what it reports, measured: configuration, properties of the expression, and
+    /// the pool of search buffers. Less for a single string, which needs no automaton.
+    const WITH_AUTOMATA: usize = 4_300;
+    const WITHOUT_AUTOMATA: usize = 2_300;
+
+    /// The expression it was compiled from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it matches somewhere in a string.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.program.is_match(text)
+    }
+
+    /// Bytes on the heap, approximately, without the buffers of searches.
+    pub fn heap(&self) -> usize {
+        let reported = self.program.memory_usage();
+        let has_automata = reported > 2 * self.source.len();
+        let fixed = if has_automata { TextRegex::WITH_AUTOMATA } else { TextRegex::WITHOUT_AUTOMATA };
+        fixed + self.source.len() + reported
+    }
 }
 
 /// A pattern and its compiled form. Two patterns are equal if operator and text are.
@@ -60,9 +99,9 @@ impl TextPattern {
             PatternKind::Prefix => Matcher::Prefix(source.into()),
             PatternKind::Suffix => Matcher::Suffix(source.into()),
             PatternKind::Contains => contains(source),
-            PatternKind::Regex => Matcher::Regex(compile(source, false, limits)?),
+            PatternKind::Regex => regex(source, false, limits)?,
             PatternKind::Like => like(source, limits)?,
-            PatternKind::ILike => Matcher::Regex(compile(&like_regex(&like_tokens(source)?), true, limits)?),
+            PatternKind::ILike => regex(&like_regex(&like_tokens(source)?), true, limits)?,
         };
         Ok(TextPattern { kind, source: source.into(), matcher })
     }
@@ -80,6 +119,21 @@ impl TextPattern {
     /// Its compiled form.
     pub fn matcher(&self) -> &Matcher {
         &self.matcher
+    }
+
+    /// Bytes on the heap, approximately.
+    pub fn heap(&self) -> usize {
+        let matcher = match &self.matcher {
+            Matcher::Equals(text) | Matcher::Prefix(text) | Matcher::Suffix(text) => heap_of(text),
+            Matcher::Contains(finder) => size_of::<Finder<'static>>() + finder.needle().len(),
+            Matcher::Regex(_) => self.regex_heap(),
+        };
+        heap_of(&self.source) + matcher
+    }
+
+    /// Bytes of its compiled regular expression, approximately; 0 if it has none.
+    pub fn regex_heap(&self) -> usize {
+        if let Matcher::Regex(regex) = &self.matcher { size_of::<TextRegex>() + regex.heap() } else { 0 }
     }
 
     /// Whether a string matches.
@@ -113,24 +167,26 @@ fn contains(needle: &str) -> Matcher {
     Matcher::Contains(Box::new(Finder::new(needle).into_owned()))
 }
 
-fn compile(pattern: &str, fold_case: bool, limits: &Limits) -> Result<Regex, String> {
-    RegexBuilder::new(pattern)
-        .case_insensitive(fold_case)
-        .size_limit(limits.max_regex_size)
-        .dfa_size_limit(limits.max_regex_size)
-        .nest_limit(100)
-        .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(limit) => {
-                format!("a regular expression that compiles to at most {limit} bytes (max_regex_size)")
-            }
-            // The regex crate's message shows the position over several lines; the last line is the reason.
-            other => {
-                let text = other.to_string();
-                let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                format!("a valid regular expression ({reason})")
-            }
-        })
+fn regex(source: &str, fold_case: bool, limits: &Limits) -> Result<Matcher, String> {
+    let config = meta::Config::new()
+        .nfa_size_limit(Some(limits.max_regex_size))
+        .hybrid_cache_capacity(limits.max_regex_size)
+        // Only whether there is a match is asked, never where its groups are.
+        .which_captures(WhichCaptures::Implicit);
+    let syntax = syntax::Config::new().case_insensitive(fold_case).nest_limit(100);
+    let program = meta::Builder::new().configure(config).syntax(syntax).build(source);
+    let program = program.map_err(|error| match (error.size_limit(), error.syntax_error()) {
+        (Some(limit), _) => {
+            format!("a regular expression that compiles to at most {limit} bytes (max_regex_size)")
+        }
+        (None, found) => {
+            // The message shows the position over several lines; the last line is the reason.
+            let text = found.map_or_else(|| error.to_string(), ToString::to_string);
+            let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            format!("a valid regular expression ({reason})")
+        }
+    })?;
+    Ok(Matcher::Regex(Box::new(TextRegex { source: source.into(), program })))
 }
 
 /// One element of a LIKE pattern.
@@ -171,7 +227,7 @@ fn like(source: &str, limits: &Limits) -> Result<Matcher, String> {
     };
     match matcher {
         Some(matcher) => Ok(matcher),
-        None => Ok(Matcher::Regex(compile(&like_regex(&tokens), false, limits)?)),
+        None => regex(&like_regex(&tokens), false, limits),
     }
 }
 
@@ -183,7 +239,7 @@ fn like_regex(tokens: &[LikeToken]) -> String {
             LikeToken::AnyChar => regex.push('.'),
             LikeToken::Char(c) => {
                 let mut buffer = [0; 4];
-                let _ = write!(regex, "{}", regex::escape(c.encode_utf8(&mut buffer)));
+                let _ = write!(regex, "{}", regex_syntax::escape(c.encode_utf8(&mut buffer)));
             }
         }
     }

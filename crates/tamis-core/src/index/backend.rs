@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// [`Index`](super::Index) and [`PinnedIndex`](super::PinnedIndex) have them under the same name.
 pub(super) trait Backend: Send + Sync {
     fn pin(&self) -> Box<dyn PinnedBackend + '_>;
-    /// `None` if an update holds the lock.
+    /// `None` if an update holds the lock or a fork is under way.
     fn try_pin(&self) -> Option<Box<dyn PinnedBackend + '_>>;
 
     fn len(&self) -> usize;
@@ -30,6 +30,8 @@ pub(super) trait Backend: Send + Sync {
     fn remove(&self, id: &Id) -> Result<()>;
     fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale>;
     fn compact(&self) -> Result<()>;
+    /// Backends without a thread have nothing to stop.
+    fn stop(&self) {}
 
     /// Writes a file that [`Index::load`](super::Index::load) reads.
     fn write(&self, settings: &Settings, target: &mut dyn Target) -> std::io::Result<()>;

@@ -1,5 +1,6 @@
 //! The ids users give to their subscriptions.
 
+use crate::value::heap_of;
 use smol_str::SmolStr;
 use std::fmt;
 
@@ -10,6 +11,13 @@ pub enum Id {
     Int(i64),
     /// A string.
     Text(SmolStr),
+}
+
+impl Id {
+    /// Bytes on the heap.
+    pub(crate) fn heap(&self) -> usize {
+        if let Id::Text(id) = self { heap_of(id) } else { 0 }
+    }
 }
 
 impl fmt::Display for Id {

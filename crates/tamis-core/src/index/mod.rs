@@ -18,6 +18,7 @@
 //! | `ranking` | which matches have the k highest scores? |
 //! | `explaining` | which expressions fail by one predicate, and how is one found? |
 //! | `file` | how does an index become bytes and back? |
+//! | `sync` | how do threads and forks of a process share an index? |
 
 mod backend;
 mod explaining;
@@ -28,12 +29,15 @@ mod matching;
 mod parsing;
 mod ranking;
 mod segmented;
+mod sync;
 
 pub use explaining::{MatchPlan, NearMiss, PlanStorage};
+pub use file::LoadOptions;
 pub use id::{Id, IdColumn};
 pub use matching::{Matches, PinnedIndex, Stale};
 pub use parsing::Source;
 pub use ranking::{EventWeights, RankedMatches, Weighting};
+pub use sync::{after_fork_in_child, after_fork_in_parent, before_fork};
 
 use crate::engine::registry::{Construction, EngineInfo, Options, Registry};
 use crate::error::{Error, Result};
@@ -174,7 +178,8 @@ impl Index {
     /// Adds many subscriptions, or none if one fails; the error names the row. Returns the rows that can never
     /// match.
     pub fn add_many(&self, batch: impl IntoIterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
-        self.backend.add_many(&mut batch.into_iter())
+        // An interrupted call unwinds before anything is published.
+        Error::catch(|| self.backend.add_many(&mut batch.into_iter()))?
     }
 
     /// Replaces the expression of an id, which keeps its position in insertion order. Returns as [`Index::add`] does.
@@ -196,7 +201,14 @@ impl Index {
     /// Merges everything into one segment and returns when that is done; matching and updates are not blocked meanwhile.
     /// Engines that change in place have no segments: nothing happens.
     pub fn compact(&self) -> Result<()> {
-        self.backend.compact()
+        // An interrupted call unwinds before anything is published.
+        Error::catch(|| self.backend.compact())?
+    }
+
+    /// Ends the background thread for good, and returns when it has ended: no thread but those of callers reads the index
+    /// then. Answers and updates go on; segments are merged by writers only.
+    pub fn stop(&self) {
+        self.backend.stop();
     }
 
     /// Estimated bytes in use.

@@ -32,6 +32,8 @@ pub trait Key: Clone {
     type Query: Elements + ?Sized;
     /// The value, borrowed.
     fn query(&self) -> &Self::Query;
+    /// Frees the memory of a value that is not used any more.
+    fn release(&mut self) {}
 }
 
 impl Key for Number {
@@ -52,6 +54,9 @@ impl Key for SmolStr {
     type Query = str;
     fn query(&self) -> &str {
         self
+    }
+    fn release(&mut self) {
+        *self = SmolStr::default();
     }
 }
 

@@ -9,7 +9,8 @@ use super::ps_tree::{PsTree, Range};
 use super::{DynamicStabbing, Stabbing};
 use crate::engine::shared::list_pool::{ListPool, ListRef};
 use crate::expr::Cut;
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 /// See the module's head.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub struct PsStabbing {
     /// Numbers of the intervals that cover a leaf, per leaf in any order.
     numbers: ListPool<u32, 4>,
     /// By number.
-    intervals: FxHashMap<u32, (i64, i64)>,
+    intervals: HashMap<u32, (i64, i64), FxBuildHasher>,
 }
 
 /// The values from `low` to `high`; an end of the domain needs no cut.
@@ -53,7 +54,7 @@ impl Stabbing for PsStabbing {
             leaves,
             lists: Vec::new(),
             numbers: ListPool::default(),
-            intervals: FxHashMap::default(),
+            intervals: HashMap::default(),
         };
         // Three passes over the intervals: cut all spaces, so that no list is copied on a split; count the intervals
         // per leaf, so that no list is reallocated; fill the lists.
@@ -93,7 +94,7 @@ impl Stabbing for PsStabbing {
             + self.leaves.memory()
             + self.lists.capacity() * size_of::<ListRef>()
             + self.numbers.memory()
-            + self.intervals.capacity() * (size_of::<(u32, (i64, i64))>() + 1)
+            + self.intervals.allocation_size()
     }
 
     fn validate(&self) -> Result<(), String> {

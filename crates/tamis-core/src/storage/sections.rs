@@ -265,7 +265,9 @@ fn next_of<'b>(next: &AtomicUsize, blocks: &[&'b [u8]]) -> Option<(usize, &'b [u
 mod tests {
     use super::super::SectionsWriter;
     use super::*;
-    use std::io::Cursor;
+    use std::fs::File;
+    use std::io::{Cursor, Read};
+    use std::path::Path;
 
     fn small() -> Vec<u8> {
         let mut file = Cursor::new(Vec::new());
@@ -281,6 +283,10 @@ mod tests {
 
     fn open(bytes: &[u8]) -> Result<Sections, String> {
         Sections::open(Mapping::from_bytes(bytes))
+    }
+
+    fn mapped(path: &Path) -> std::io::Result<Mapping> {
+        Mapping::of_file(&File::open(path)?, &[])
     }
 
     #[test]
@@ -326,11 +332,17 @@ mod tests {
     fn files_map() {
         let path = std::env::temp_dir().join(format!("tamis-sections-{}", std::process::id()));
         std::fs::write(&path, small()).expect("written");
-        let sections = Sections::open(Mapping::open(&path).expect("mapped")).expect("whole");
+        let sections = Sections::open(mapped(&path).expect("mapped")).expect("whole");
+        let mut start = [0; 12];
+        let file = File::open(&path).expect("opened");
+        (&file).read_exact(&mut start).expect("read");
+        let read = Sections::open(Mapping::in_memory(&file, &start).expect("read")).expect("whole");
         std::fs::remove_file(&path).expect("removed");
-        assert_eq!(sections.group(7).take::<u32>(1).expect("there").len(), 300_000);
-        assert!(Mapping::open(&path).is_err());
-        assert!(Mapping::open(&std::env::temp_dir()).is_err(), "a folder is no file");
+        for sections in [sections, read] {
+            assert_eq!(sections.group(7).take::<u32>(1).expect("there").len(), 300_000);
+        }
+        assert!(mapped(&path).is_err());
+        assert!(mapped(&std::env::temp_dir()).is_err(), "a folder is no file");
     }
 
     /// `cargo test --release -p tamis-core --lib -- --ignored --nocapture large_files_open`
@@ -349,7 +361,7 @@ mod tests {
         file.sync_all().expect("synced");
         for _ in 0..8 {
             let start = std::time::Instant::now();
-            let mapping = Mapping::open(&path).expect("mapped");
+            let mapping = mapped(&path).expect("mapped");
             let mapped = start.elapsed();
             let sections = Sections::open(mapping).expect("whole");
             println!("mapped {mapped:?}, checked {:?}", start.elapsed() - mapped);

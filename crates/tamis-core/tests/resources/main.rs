@@ -1,6 +1,7 @@
 //! What is allocated and kept, counted by an allocator of its own, hence a binary of its own.
 
 mod allocation;
+mod memory;
 mod soak;
 
 use parking_lot::{Mutex, MutexGuard};

@@ -26,8 +26,9 @@ pub(in crate::compiled) struct StoredRow {
 
 /// Selects every space of every dimension.
 #[derive(Clone, Copy)]
-struct AllSpaces {
-    dimensions: u32,
+pub(super) struct AllSpaces {
+    /// Number of dimensions.
+    pub dimensions: u32,
 }
 
 impl SpaceSelection for AllSpaces {
@@ -76,7 +77,7 @@ struct RowReader<'r, 'a, F> {
     each: F,
 }
 
-fn outside(what: &str, at: usize) -> String {
+pub(super) fn outside(what: &str, at: usize) -> String {
     format!("compiled: the {what} at {at} leads outside the arena")
 }
 

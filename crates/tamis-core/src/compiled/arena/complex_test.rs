@@ -4,6 +4,7 @@
 //! subexpressions refer to earlier entries only, so evaluation ends.
 
 use crate::compiled::arena::test_encoding::{ResidualTest, TestEncoding};
+use crate::compiled::values::spaces::ValueSpacesView;
 use crate::storage::{Array, Sections, SectionsWriter};
 
 /// An entry of the table.
@@ -70,8 +71,9 @@ impl ComplexTest {
     }
 }
 
-/// Maximum nesting of subexpressions: above what any limits of expressions allow. A XOR of many operands is a tree.
-const MAX_NESTING: u16 = 25_000;
+/// Maximum nesting of subexpressions in a file. Evaluation recurses once per level; a stack of 2 MiB holds more. Rules of
+/// 1,000 levels nest up to twice as deep, because XOR becomes AND and OR.
+const MAX_NESTING: u16 = 5_000;
 
 /// The table and the arrays of its entries.
 #[derive(Clone, Debug, Default)]
@@ -117,12 +119,76 @@ impl ComplexTests {
         if memos as usize > table.entries.len() {
             return Err("more memo slots than a segment has subexpressions".into());
         }
-        table.check_nesting()?;
         Ok(table)
     }
 
-    /// Checks that subexpressions refer to earlier entries and nest no deeper than expressions can: evaluation ends.
-    fn check_nesting(&self) -> Result<(), String> {
+    /// Checks that all entries refer to spaces, intervals, bitmaps and predicates that exist, and to parts of the arrays
+    /// that are theirs alone, in sum: so checking takes one pass. Returns the deepest nesting of subexpressions.
+    pub fn check_bounds(&self, spaces: &ValueSpacesView<'_>, predicates: usize) -> Result<u16, String> {
+        let (mut intervals, mut bits, mut tests) = (0_u64, 0_u64, 0_u64);
+        let sound = |dimension: u32, low: u32, high: u32| {
+            low <= high && spaces.get_count(dimension).is_some_and(|count| high < count)
+        };
+        for (number, packed) in self.entries.iter().enumerate() {
+            let entry = ComplexTest::unpack(*packed);
+            let is_sound = match entry {
+                ComplexTest::InIntervals { dimension, start, len }
+                | ComplexTest::AnyElementIn { dimension, start, len }
+                | ComplexTest::AllElementsIn { dimension, start, len } => {
+                    intervals += u64::from(len);
+                    let own = self.intervals.get(start as usize..start as usize + len as usize);
+                    spaces.get_count(dimension).is_some()
+                        && intervals <= self.intervals.len() as u64
+                        && own.is_some_and(|own| {
+                            own.iter().all(|[low, high]| sound(dimension, *low, *high))
+                                && own.is_sorted_by(|a, b| a[1] < b[0])
+                        })
+                }
+                ComplexTest::InBitmap { dimension, start } => {
+                    let words = spaces.get_count(dimension).map(|count| u64::from(count).div_ceil(64));
+                    bits += words.unwrap_or(0);
+                    let len = self.bits.len() as u64;
+                    words.is_some_and(|words| u64::from(start) + words <= len && bits <= len)
+                }
+                ComplexTest::Interval { dimension, low, high }
+                | ComplexTest::OutsideInterval { dimension, low, high } => sound(dimension, low, high),
+                ComplexTest::Direct { predicate } => (predicate as usize) < predicates,
+                ComplexTest::Subexpression { start, len, memo, .. } => {
+                    tests += u64::from(len);
+                    let own = self.subexpression_tests.get(start as usize..start as usize + len as usize);
+                    let is_sound = |encoded: &u64| match TestEncoding::Wide.decode(*encoded) {
+                        ResidualTest::Interval { dimension, low, high, .. } => sound(dimension, low, high),
+                        ResidualTest::Complex(inner) => (inner as usize) < number,
+                    };
+                    tests <= self.subexpression_tests.len() as u64
+                        && own.is_some_and(|own| own.iter().all(is_sound))
+                        && (memo == NO_MEMO || memo < self.memos)
+                }
+            };
+            if !is_sound {
+                return Err(format!("compiled: the complex test {number} leads outside: {entry:?}"));
+            }
+        }
+        self.check_nesting()
+    }
+
+    /// The same tests with a memo for every subexpression.
+    pub fn with_memos(&self) -> ComplexTests {
+        let mut memos = 0;
+        let with_memo = |packed: &[u32; 4]| match ComplexTest::unpack(*packed) {
+            ComplexTest::Subexpression { start, len, all, .. } => {
+                memos += 1;
+                ComplexTest::Subexpression { start, len, memo: memos - 1, all }.pack()
+            }
+            other => other.pack(),
+        };
+        let entries: Vec<[u32; 4]> = self.entries.iter().map(with_memo).collect();
+        ComplexTests { entries: entries.into(), memos, ..self.clone() }
+    }
+
+    /// Checks that subexpressions refer to earlier entries and nest no deeper than the stack allows: evaluation ends.
+    /// Returns the deepest nesting.
+    fn check_nesting(&self) -> Result<u16, String> {
         let mut depths = vec![0_u16; self.entries.len()];
         for (entry, packed) in self.entries.iter().enumerate() {
             let ComplexTest::Subexpression { start, len, .. } = ComplexTest::unpack(*packed) else {
@@ -140,7 +206,7 @@ impl ComplexTests {
                 return Err(format!("subexpressions nest deeper than {MAX_NESTING}"));
             }
         }
-        Ok(())
+        Ok(depths.into_iter().max().unwrap_or(0))
     }
 }
 

@@ -10,12 +10,16 @@
 //! | `reader` | where are the parts of a list or table? |
 //! | `traversal` | which lists and tables do some spaces lead to? |
 //! | `check` | which rows are there, and does all of it lead inside the arrays? |
+//! | `bounds` | the same for a file that is opened, in one pass |
+//! | `test_costs` | how many tests does an event evaluate at most? |
 
+pub(in crate::compiled) mod bounds;
 pub(in crate::compiled) mod check;
 pub(in crate::compiled) mod complex_test;
 pub(in crate::compiled) mod header;
 pub(in crate::compiled) mod interval_block;
 pub(in crate::compiled) mod reader;
+pub(in crate::compiled) mod test_costs;
 pub(in crate::compiled) mod test_encoding;
 pub(in crate::compiled) mod traversal;
 pub(in crate::compiled) mod writer;

@@ -78,6 +78,19 @@ impl RowRegion {
         inside.then_some(RowRegion { kind: format.starts, starts, uniform, first })
     }
 
+    /// Where the last row ends; `None` unless rows follow each other in the order of their entries and none is empty.
+    pub fn end(&self, arena: &[u32], entries: usize) -> Option<usize> {
+        match (self.kind, self.uniform) {
+            (RowStarts::None, 0) => (entries == 0).then_some(self.first),
+            (RowStarts::None, words) => Some(self.first + entries * words),
+            (_, 0) => (0..entries).try_fold(self.first, |last, entry| {
+                let (start, end) = self.row(arena, entry);
+                (last == start && start < end).then_some(end)
+            }),
+            _ => None,
+        }
+    }
+
     /// Where the row of an entry begins and ends.
     #[inline(always)]
     pub fn row(&self, arena: &[u32], entry: usize) -> (usize, usize) {

@@ -20,6 +20,7 @@ use crate::compiled::build::alternatives::{Alternatives, Operand};
 use crate::compiled::build::conditions::{SpaceCondition, SpaceConditions};
 use crate::compiled::build::profile::EventProfile;
 use crate::compiled::limits::{DimensionId, SegmentLimits, SegmentOverflow};
+use crate::error::Interruption;
 use rustc_hash::FxHashMap;
 
 /// Bytes of intervals in one dimension that are scanned in about the time of a lookup elsewhere.
@@ -189,6 +190,7 @@ pub(in crate::compiled) fn place(
     let wide_bytes = placer.resolve_pairs(&mut choices, &access);
     let mut sorted = Vec::with_capacity(access.len());
     for (number, (choice, access)) in choices.iter().zip(&access).enumerate() {
+        Interruption::unwind_if_requested();
         placer.post(number as u32, *access, *choice, &wide_bytes, &mut sorted);
         limits.items(sorted.len(), "postings")?;
     }

@@ -4,6 +4,7 @@
 //! found. Patterns that must not match, patterns under `all(...)` and networks are evaluated directly, one by one.
 
 use crate::compiled::values::event_spaces::EventSpaces;
+use crate::compiled::values::pattern_budget::PatternBudget;
 use crate::engine::shared::patterns::{PatternScratch, Patterns};
 use crate::event::{Event, Slot};
 use crate::expr::{Limits, Over, PatternKind, Predicate, Test, TextPattern};
@@ -143,12 +144,12 @@ impl StringPredicates {
         out.put(tags + 2, &text);
     }
 
-    /// What [`StringPredicates::write`] wrote. Patterns are compiled again.
+    /// What [`StringPredicates::write`] wrote. Patterns are compiled again; the caller checks their dimensions.
     pub fn open(
         sections: &Sections,
         tags: u32,
         limits: &Limits,
-        dimensions: usize,
+        budget: &PatternBudget,
     ) -> Result<StringPredicates, String> {
         let (records, ends): (Array<u32>, Array<u64>) = (sections.take(tags)?, sections.take(tags + 1)?);
         let bytes: Array<u8> = sections.take(tags + 2)?;
@@ -171,6 +172,7 @@ impl StringPredicates {
                 let kind = pattern_kind(record[2]).ok_or("an unknown kind of pattern")?;
                 let pattern =
                     TextPattern::new(kind, source, limits).map_err(|error| format!("not {error}"))?;
+                budget.take(&pattern)?;
                 Test::Pattern { pattern: Arc::new(pattern), negated, or_missing }
             };
             let over = match record[1] {
@@ -181,9 +183,6 @@ impl StringPredicates {
             };
             let predicate = Predicate { attribute: AttrId(record[0]), over, test };
             let dimension = (record[4] != u32::MAX).then_some(record[4]);
-            if dimension.is_some_and(|dimension| dimension as usize >= dimensions) {
-                return Err("a pattern in a dimension that does not exist".into());
-            }
             all.push(StringPredicate { predicate, dimension });
         }
         Ok(StringPredicates::new(all))

@@ -10,6 +10,7 @@ use crate::engine::shared::records::{self, AttributeFilter, HalfSteps, Records};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::Normal;
+use crate::schema::AttrId;
 
 /// The subscriptions of an engine: predicates, conjunctions, and the spaces that predicates cut.
 #[derive(Debug)]
@@ -159,6 +160,17 @@ impl Base {
                 if at < access { plan.spread & 1 << at != 0 } else { at < access + plan.signed as usize };
             (predicate, placed)
         })
+    }
+
+    /// The signed predicate of a conjunction on an attribute. There is at most one: predicates with a region on one
+    /// attribute are merged by normalization. `None` also for numbers that are not in use.
+    pub fn signed_on(&self, id: ConjId, attribute: AttrId) -> Option<PredId> {
+        if !self.conjunctions.contains(id) {
+            return None;
+        }
+        let plan = self.conjunctions.state(id);
+        let signed = self.conjunctions.predicates(id).skip(usize::from(plan.access));
+        signed.take(plan.signed as usize).find(|id| self.predicates.get(*id).attribute == attribute)
     }
 
     /// Moves lists together and frees memory reserved for growth.

@@ -10,10 +10,12 @@
 //! | `records` | what does a posting list store of a conjunction, and how is it tested? |
 //! | `dedup` | has a subscription been reported for this event? |
 //! | `patterns` | which string patterns does a value match? |
+//! | `keyed_hash` | how are keys hashed that users choose? |
 //! | `list_pool` | how do many growing lists share one array? |
 
 pub(crate) mod conjunctions;
 pub(crate) mod dedup;
+pub(crate) mod keyed_hash;
 pub(crate) mod list_pool;
 pub(crate) mod patterns;
 pub(crate) mod placement;

@@ -215,9 +215,13 @@ impl PlacedPredicates {
         }
     }
 
-    /// Visits every leaf of a dimension that a region can cover.
-    pub fn each_leaf(&self, dimension: &Dimension, visit: impl FnMut(LeafId)) {
-        dimension.each_leaf(&self.leaves, visit);
+    /// Every leaf of an attribute that a region can cover.
+    pub fn leaves_of(&self, attribute: AttrId) -> Vec<LeafId> {
+        let mut leaves = Vec::new();
+        if let Some(dimension) = self.dimension(attribute) {
+            dimension.each_leaf(&self.leaves, |leaf| leaves.push(leaf));
+        }
+        leaves
     }
 
     /// One more than the greatest number of a leaf.

@@ -2,12 +2,11 @@
 //!
 //! Invariant: a predicate in use is found in the hash table under its own number; free numbers have no predicate.
 
+use crate::engine::shared::keyed_hash::keyed_hash;
 use crate::engine::shared::list_pool::shrink;
 use crate::expr::Predicate;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
-use rustc_hash::FxBuildHasher;
-use std::hash::BuildHasher;
 
 /// A distinct predicate. Numbers of released ones are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,18 +39,14 @@ pub(crate) struct Predicates {
     table: HashTable<PredId>,
 }
 
-fn hash(predicate: &Predicate) -> u64 {
-    FxBuildHasher.hash_one(predicate)
-}
-
 impl Predicates {
     /// The number of a predicate; counts one use.
     pub fn acquire(&mut self, predicate: Predicate) -> PredId {
         let entries = &mut self.entries;
         let found = self.table.entry(
-            hash(&predicate),
+            keyed_hash(&predicate),
             |id| entries[id.index()].predicate.as_ref() == Some(&predicate),
-            |id| entries[id.index()].predicate.as_ref().map_or(0, hash),
+            |id| entries[id.index()].predicate.as_ref().map_or(0, keyed_hash),
         );
         match found {
             TableEntry::Occupied(occupied) => {
@@ -91,7 +86,7 @@ impl Predicates {
     /// The number of a predicate that is in use.
     pub fn find(&self, predicate: &Predicate) -> Option<PredId> {
         let same = |id: &PredId| self.entries[id.index()].predicate.as_ref() == Some(predicate);
-        self.table.find(hash(predicate), same).copied()
+        self.table.find(keyed_hash(predicate), same).copied()
     }
 
     /// Counts one use less; after the last, the number is free.
@@ -102,7 +97,7 @@ impl Predicates {
             return;
         }
         if let Some(predicate) = entry.predicate.take()
-            && let Ok(found) = self.table.find_entry(hash(&predicate), |other| *other == id)
+            && let Ok(found) = self.table.find_entry(keyed_hash(&predicate), |other| *other == id)
         {
             found.remove();
         }
@@ -137,9 +132,9 @@ impl Predicates {
     pub fn validate(&self) -> Result<(), String> {
         for (at, entry) in self.entries.iter().enumerate() {
             let Some(predicate) = &entry.predicate else { continue };
-            let found = self
-                .table
-                .find(hash(predicate), |id| self.entries[id.index()].predicate.as_ref() == Some(predicate));
+            let found = self.table.find(keyed_hash(predicate), |id| {
+                self.entries[id.index()].predicate.as_ref() == Some(predicate)
+            });
             if found != Some(&PredId(at as u32)) || entry.uses == 0 {
                 return Err(format!("predicates: number {at} is not found, or not used"));
             }
@@ -160,7 +155,7 @@ impl Predicates {
         let heap: usize =
             self.entries.iter().filter_map(|entry| entry.predicate.as_ref()).map(Predicate::heap).sum();
         self.entries.capacity() * size_of::<CountedPredicate>()
-            + self.table.capacity() * (size_of::<PredId>() + 1)
+            + self.table.allocation_size()
             + self.free.capacity() * size_of::<PredId>()
             + heap
     }

@@ -1,11 +1,16 @@
 //! Readers of single cells, one per Arrow type. A reader is made once per batch and column, and allocates nothing per cell.
+//!
+//! Data from outside is only said to be sound. So offsets of lists, keys of dictionaries and strings are checked where they
+//! are used: a wrong one is an error of its cell, never memory of others.
 
+use super::strings::{string, string_view};
 use crate::event::rows::{Rows, Slot};
 use crate::time;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray};
+use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait};
 use arrow_schema::{DataType, TimeUnit};
+use std::ops::Range;
 
 /// Reads the cell of a row; text and list elements are appended to the rows. The error says what is wrong with the value.
 pub(super) type CellReader = Box<dyn Fn(usize, &mut Rows) -> Result<Slot, String> + Send + Sync>;
@@ -21,6 +26,18 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
                 }
                 let $value = typed.value(row);
                 $slot
+            })
+        }};
+    }
+    macro_rules! texts {
+        ($typed:expr, $string:expr) => {{
+            let typed = $typed.clone();
+            Box::new(move |row: usize, rows: &mut Rows| {
+                if typed.is_null(row) {
+                    return Ok(Slot::Missing);
+                }
+                let text = $string(&typed, row).map_err(|fault| format!("a string that is {fault}"))?;
+                rows.text_slot(text).map_err(|error| error.to_string())
             })
         }};
     }
@@ -63,16 +80,9 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
         DataType::Float64 => {
             cells!(array.as_primitive::<Float64Type>(), |value, _rows| Ok(Rows::float_slot(value)))
         }
-        // Data from outside is only said to be UTF-8, so it is read as bytes and checked.
-        DataType::Utf8 => {
-            cells!(BinaryArray::from(array.as_string::<i32>().clone()), |value, rows| text(value, rows))
-        }
-        DataType::LargeUtf8 => {
-            cells!(LargeBinaryArray::from(array.as_string::<i64>().clone()), |value, rows| text(value, rows))
-        }
-        DataType::Utf8View => {
-            cells!(array.as_string_view().clone().to_binary_view(), |value, rows| text(value, rows))
-        }
+        DataType::Utf8 => texts!(array.as_string::<i32>(), string),
+        DataType::LargeUtf8 => texts!(array.as_string::<i64>(), string),
+        DataType::Utf8View => texts!(array.as_string_view(), string_view),
         DataType::Date32 => cells!(array.as_primitive::<Date32Type>(), |value, _rows| {
             time::micros_of_date(value)
                 .map(Slot::Time)
@@ -92,27 +102,15 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
             })
         }
         DataType::Dictionary(_, _) => dictionary(array, reader)?,
-        DataType::List(_) => {
-            let lists = array.as_list::<i32>().clone();
-            let elements = element_reader(lists.values())?;
-            Box::new(move |row, rows| {
-                let offsets = lists.value_offsets();
-                list(lists.is_null(row), offsets[row] as usize..offsets[row + 1] as usize, &elements, rows)
-            })
-        }
-        DataType::LargeList(_) => {
-            let lists = array.as_list::<i64>().clone();
-            let elements = element_reader(lists.values())?;
-            Box::new(move |row, rows| {
-                let offsets = lists.value_offsets();
-                list(lists.is_null(row), offsets[row] as usize..offsets[row + 1] as usize, &elements, rows)
-            })
-        }
+        DataType::List(_) => lists(array.as_list::<i32>())?,
+        DataType::LargeList(_) => lists(array.as_list::<i64>())?,
         DataType::FixedSizeList(_, size) => {
             let lists = array.as_fixed_size_list().clone();
-            let elements = element_reader(lists.values())?;
+            let elements = Elements::new(lists.values())?;
             let size = *size as usize;
-            Box::new(move |row, rows| list(lists.is_null(row), row * size..(row + 1) * size, &elements, rows))
+            Box::new(move |row, rows| {
+                elements.list(lists.is_null(row), Some(row * size..(row + 1) * size), rows)
+            })
         }
         DataType::Struct(_) => {
             let objects = array.as_struct().clone();
@@ -133,16 +131,74 @@ fn dictionary(
     of_values: fn(&ArrayRef) -> Result<CellReader, String>,
 ) -> Result<CellReader, String> {
     let dictionary = array.as_any_dictionary();
-    // All keys are null, and normalizing them would panic.
-    if dictionary.values().is_empty() {
-        return Ok(Box::new(|_, _| Ok(Slot::Missing)));
-    }
-    let (keys, values) = (dictionary.normalized_keys(), of_values(dictionary.values())?);
+    let values = of_values(dictionary.values())?;
+    let (keys, len) = (positions(dictionary.keys()), dictionary.values().len());
     let nulls = dictionary.keys().logical_nulls();
     Ok(Box::new(move |row, rows| match &nulls {
         Some(nulls) if nulls.is_null(row) => Ok(Slot::Missing),
-        _ => values(keys[row], rows),
+        _ if keys[row] < len => values(keys[row], rows),
+        _ => Err(format!("a key beyond the {len} values of the dictionary: the data is damaged")),
     }))
+}
+
+/// The keys of a dictionary as positions; negative ones are beyond every dictionary.
+fn positions(keys: &dyn Array) -> Vec<usize> {
+    macro_rules! positions {
+        ($($key:ident => $type:ty),*) => {
+            match keys.data_type() {
+                $(DataType::$key => {
+                    let keys = keys.as_primitive::<$type>().values().iter();
+                    keys.map(|key| usize::try_from(*key).unwrap_or(usize::MAX)).collect()
+                })*
+                _ => vec![usize::MAX; keys.len()],
+            }
+        };
+    }
+    positions!(
+        Int8 => Int8Type, Int16 => Int16Type, Int32 => Int32Type, Int64 => Int64Type,
+        UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type
+    )
+}
+
+/// Cells of a list column.
+fn lists<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> Result<CellReader, String> {
+    let lists = array.clone();
+    let elements = Elements::new(lists.values())?;
+    Ok(Box::new(move |row, rows| {
+        let offsets = lists.value_offsets();
+        let range = offsets[row].to_usize().zip(offsets[row + 1].to_usize());
+        elements.list(lists.is_null(row), range.map(|(start, end)| start..end), rows)
+    }))
+}
+
+/// The elements of all lists of a column.
+struct Elements {
+    read: CellReader,
+    /// Number of elements.
+    len: usize,
+}
+
+impl Elements {
+    fn new(values: &ArrayRef) -> Result<Elements, String> {
+        Ok(Elements { read: element_reader(values)?, len: values.len() })
+    }
+
+    /// Reads a range of the elements as a list.
+    fn list(&self, is_null: bool, range: Option<Range<usize>>, rows: &mut Rows) -> Result<Slot, String> {
+        if is_null {
+            return Ok(Slot::Missing);
+        }
+        let inside = range.filter(|range| range.start <= range.end && range.end <= self.len);
+        let range = inside.ok_or_else(|| {
+            format!("a list whose offsets leave its {} elements: the data is damaged", self.len)
+        })?;
+        let mut writer = rows.list();
+        for element in range {
+            let slot = (self.read)(element, rows)?;
+            writer.push(rows, slot);
+        }
+        writer.finish(rows).map_err(|error| error.to_string())
+    }
 }
 
 /// Elements that are lists or objects themselves are present, but of no comparable kind: the elements of a list must lie
@@ -156,26 +212,4 @@ fn element_reader(values: &ArrayRef) -> Result<CellReader, String> {
         }
         _ => reader(values),
     }
-}
-
-fn list(
-    is_null: bool,
-    range: std::ops::Range<usize>,
-    elements: &CellReader,
-    rows: &mut Rows,
-) -> Result<Slot, String> {
-    if is_null {
-        return Ok(Slot::Missing);
-    }
-    let mut writer = rows.list();
-    for element in range {
-        let slot = elements(element, rows)?;
-        writer.push(rows, slot);
-    }
-    writer.finish(rows).map_err(|error| error.to_string())
-}
-
-fn text(value: &[u8], rows: &mut Rows) -> Result<Slot, String> {
-    let value = std::str::from_utf8(value).map_err(|_| "a string that is not UTF-8")?;
-    rows.text_slot(value).map_err(|error| error.to_string())
 }

@@ -3,12 +3,15 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `cells` | how is a cell of an Arrow type read? |
+//! | `strings` | how is a string read whose offsets nobody has checked? |
 //! | `source` | which rows are read at a time? |
 
 mod cells;
 mod source;
+mod strings;
 
 pub use source::{ArrowSource, ArrowSourceError};
+pub use strings::arrow_text;
 
 use super::rows::{Rows, Slot};
 use crate::error::{Error, Result};

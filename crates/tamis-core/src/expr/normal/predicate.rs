@@ -7,7 +7,7 @@ use crate::expr::evaluation::in_networks;
 use crate::expr::pattern::TextPattern;
 use crate::number::Number;
 use crate::schema::AttrId;
-use crate::value::{Kind, Value};
+use crate::value::{ARC_COUNTERS, Kind, Value, heap_of};
 use ipnet::IpNet;
 use smol_str::SmolStr;
 use std::sync::Arc;
@@ -108,10 +108,10 @@ impl Predicate {
     /// Approximate bytes on the heap.
     pub fn heap(&self) -> usize {
         match &self.test {
-            Test::Text(text) if text.is_heap_allocated() => text.len(),
+            Test::Text(text) => heap_of(text),
             Test::Set(set) => size_of::<ValueSet>() + set.heap(),
-            Test::Pattern { pattern, .. } => size_of::<TextPattern>() + pattern.source().len(),
-            Test::Cidr { networks, .. } => size_of_val(&**networks),
+            Test::Pattern { pattern, .. } => ARC_COUNTERS + size_of::<TextPattern>() + pattern.heap(),
+            Test::Cidr { networks, .. } => ARC_COUNTERS + size_of_val(&**networks),
             _ => 0,
         }
     }

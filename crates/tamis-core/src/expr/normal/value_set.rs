@@ -6,7 +6,7 @@
 use super::ordered_set::OrderedSet;
 use crate::expr::syntax::Comparison;
 use crate::number::Number;
-use crate::value::{Kind, Literal, Value};
+use crate::value::{Kind, Literal, Value, heap_of};
 use smol_str::SmolStr;
 
 /// A set of values of any kind; the missing value is a value, too.
@@ -176,8 +176,10 @@ impl ValueSet {
 
     /// Approximate bytes on the heap.
     pub fn heap(&self) -> usize {
-        let text: usize =
-            self.texts.cuts().iter().filter(|c| c.at.is_heap_allocated()).map(|c| c.at.len()).sum();
+        // The two cuts around one string share it.
+        let cuts = self.texts.cuts();
+        let shared = |at: usize| at > 0 && std::ptr::eq(cuts[at - 1].at.as_ptr(), cuts[at].at.as_ptr());
+        let text: usize = (0..cuts.len()).filter(|at| !shared(*at)).map(|at| heap_of(&cuts[at].at)).sum();
         self.numbers.heap() + self.times.heap() + self.texts.heap() + text
     }
 }

@@ -6,12 +6,12 @@
 //!
 //! Cost: every subscription is parsed until enough are found, which dominates; they are spread over all cores.
 
+use crate::engine::shared::keyed_hash::KeyedMap;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventSlots};
 use crate::expr::{Node, Normal, Normalizer, Predicate, Root, parse};
 use crate::index::Id;
 use crate::index::matching::{EventContext, in_chunks};
-use rustc_hash::FxHashMap;
 
 /// A subscription that does not match, but would if one predicate were TRUE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Normal {
             clippy::mutable_key_type,
             reason = "a regex has a cache inside, which is no part of its hash"
         )]
-        let mut first: FxHashMap<&Predicate, u32> = FxHashMap::default();
+        let mut first: KeyedMap<&Predicate, u32> = KeyedMap::default();
         let mut results: Vec<NodeResult> = Vec::with_capacity(self.nodes().len());
         // The predicate sets of all nodes, each ascending.
         let mut sets: Vec<u32> = Vec::new();

@@ -17,6 +17,7 @@
 //! The file holds no structure of the engine, so any engine can be filled from it.
 
 use super::codec::{ByteReader, ByteWriter};
+use super::loading::{LoadOptions, with_remedy};
 use crate::engine::registry::Registry;
 use crate::index::{Id, Index, Settings, Source};
 use crate::storage::MAGIC;
@@ -50,7 +51,11 @@ pub(in crate::index) fn to_bytes<'s>(
 }
 
 /// The index that bytes with this magic and version hold.
-pub(super) fn from_bytes(registry: &'static Registry, bytes: &[u8]) -> Result<Index, String> {
+pub(super) fn from_bytes(
+    registry: &'static Registry,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Result<Index, String> {
     let mut header = ByteReader(bytes);
     header.take(MAGIC.len() + 4)?;
     if header.u32()? != 0 {
@@ -65,7 +70,8 @@ pub(super) fn from_bytes(registry: &'static Registry, bytes: &[u8]) -> Result<In
         return Err("the checksum does not fit the content: the file is damaged".into());
     }
     let mut payload = ByteReader(header.0);
-    let settings = payload.settings()?;
+    let mut settings = payload.settings()?;
+    options.restrict(&mut settings)?;
     let index = Index::with_registry(registry, settings).map_err(|error| error.to_string())?;
     let count = payload.u64()?;
     let mut fault = None;
@@ -76,7 +82,7 @@ pub(super) fn from_bytes(registry: &'static Registry, bytes: &[u8]) -> Result<In
             None
         }
     });
-    index.add_many(entries).map_err(|error| error.to_string())?;
+    index.add_many(entries).map_err(|error| with_remedy(&error.to_string()))?;
     match (fault, payload.0.is_empty()) {
         (Some(fault), _) => Err(fault),
         (None, false) => Err("content left over after the last subscription".into()),

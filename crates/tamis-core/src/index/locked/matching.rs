@@ -173,7 +173,7 @@ impl Locked {
 impl LockedState {
     /// [`Stale`] if the schema has gained attributes since events were read with `schema`.
     pub(super) fn check(&self, schema: &Schema) -> Result<(), Stale> {
-        if schema.len() == self.schema.len() { Ok(()) } else { Err(Stale) }
+        if schema.is_same(&self.schema) { Ok(()) } else { Err(Stale) }
     }
 
     fn match_into(&self, rows: &Rows, row: usize, scratch: &mut LockedScratch, subs: &mut Vec<SubId>) {

@@ -1,12 +1,11 @@
 //! The subscriptions of an index: ids, texts, dense numbers, and insertion order.
 
 use crate::engine::SubId;
+use crate::engine::shared::keyed_hash::keyed_hash;
 use crate::expr::Root;
 use crate::index::id::{Id, IdColumn};
 use crate::index::ranking::ExpressionTexts;
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
-use std::hash::BuildHasher;
 
 /// One subscription.
 #[derive(Clone, Debug)]
@@ -65,10 +64,6 @@ pub struct Subscriptions {
     numbers_in_order: bool,
 }
 
-fn hash(id: &Id) -> u64 {
-    FxBuildHasher.hash_one(id)
-}
-
 impl Subscriptions {
     pub fn new() -> Subscriptions {
         Subscriptions { numbers_in_order: true, ..Subscriptions::default() }
@@ -79,7 +74,7 @@ impl Subscriptions {
     }
 
     pub fn find(&self, id: &Id) -> Option<SubId> {
-        self.by_id.find(hash(id), |sub| self.get(*sub).is_some_and(|s| s.id == *id)).copied()
+        self.by_id.find(keyed_hash(id), |sub| self.get(*sub).is_some_and(|s| s.id == *id)).copied()
     }
 
     pub fn get(&self, sub: SubId) -> Option<&Subscription> {
@@ -91,7 +86,7 @@ impl Subscriptions {
         self.slots.reserve(additional);
         self.int_ids.reserve(additional);
         let slots = &self.slots;
-        self.by_id.reserve(additional, |sub| slots[sub.index()].as_ref().map_or(0, |s| hash(&s.id)));
+        self.by_id.reserve(additional, |sub| slots[sub.index()].as_ref().map_or(0, |s| keyed_hash(&s.id)));
     }
 
     /// The number the next insertion gets; `None` when all 2^32 are in use.
@@ -109,7 +104,7 @@ impl Subscriptions {
 
     /// Adds a subscription whose id is not present, under [`Subscriptions::next_number`].
     pub fn insert(&mut self, id: Id, text: Box<str>, decision: Decision) {
-        let hashed = hash(&id);
+        let hashed = keyed_hash(&id);
         self.text_ids += usize::from(matches!(id, Id::Text(_)));
         let int_id = if let Id::Int(id) = id { id } else { 0 };
         let subscription = Subscription { id, text, decision, sequence: self.next_sequence };
@@ -131,7 +126,8 @@ impl Subscriptions {
             self.always.push(sub);
         }
         let slots = &self.slots;
-        self.by_id.insert_unique(hashed, sub, |sub| slots[sub.index()].as_ref().map_or(0, |s| hash(&s.id)));
+        self.by_id
+            .insert_unique(hashed, sub, |sub| slots[sub.index()].as_ref().map_or(0, |s| keyed_hash(&s.id)));
     }
 
     /// Removes a subscription that is present.
@@ -140,7 +136,7 @@ impl Subscriptions {
             return;
         };
         self.changes += 1;
-        if let Ok(entry) = self.by_id.find_entry(hash(&removed.id), |other| *other == sub) {
+        if let Ok(entry) = self.by_id.find_entry(keyed_hash(&removed.id), |other| *other == sub) {
             entry.remove();
         }
         self.text_ids -= usize::from(matches!(removed.id, Id::Text(_)));
@@ -225,14 +221,11 @@ impl Subscriptions {
         let (mut ids, mut texts) = (0, 0);
         for subscription in subscriptions {
             texts += subscription.text.len();
-            if let Id::Text(id) = &subscription.id
-                && id.is_heap_allocated()
-            {
-                ids += id.len();
-            }
+            ids += subscription.id.heap();
         }
-        let table = self.by_id.capacity() * (size_of::<SubId>() + 1);
-        let column = self.int_ids.capacity() * size_of::<i64>();
+        let table = self.by_id.allocation_size();
+        let column = self.int_ids.capacity() * size_of::<i64>()
+            + (self.free.capacity() + self.always.capacity()) * size_of::<SubId>();
         (ids + table + column + self.slots.capacity() * size_of::<Option<Subscription>>(), texts)
     }
 

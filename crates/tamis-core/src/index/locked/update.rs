@@ -4,7 +4,7 @@ use super::subscriptions::Decision;
 use super::{InPlaceEngine, Locked, LockedState};
 use crate::engine::SubId;
 use crate::engine::scoring::WeightedPredicates;
-use crate::error::{Error, Result};
+use crate::error::{Error, Interruption, Result};
 use crate::expr::{Expr, Limits, Missing, Normal, Normalizer, parse};
 use crate::index::parsing::{Parsed, parse_ahead};
 use crate::index::ranking::ExpressionTexts;
@@ -30,6 +30,7 @@ impl Locked {
             batch,
             |source: Source| source.parsed(&self.limits),
             |id, parsed| {
+                Interruption::check()?;
                 let (text, expr) = parsed?;
                 let (sub, decision) = state.insert(id, text, &expr, &mut normalizer, self.missing)?;
                 added.push(sub);

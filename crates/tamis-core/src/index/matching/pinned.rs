@@ -82,8 +82,7 @@ impl PinnedIndex<'_> {
 
     /// Whether rows read with this schema can be matched against this state.
     fn check(&self, schema: &Schema) -> Result<(), Stale> {
-        // Schemas only grow, so equal lengths mean equal schemas.
-        if schema.len() == self.schema().len() { Ok(()) } else { Err(Stale) }
+        if schema.is_same(self.schema()) { Ok(()) } else { Err(Stale) }
     }
 }
 
@@ -93,7 +92,7 @@ impl Index {
         PinnedIndex(self.backend.pin())
     }
 
-    /// As [`Index::pin`], unless an update holds the lock; `None` then.
+    /// As [`Index::pin`], unless an update holds the lock or the process is being forked; `None` then.
     pub fn try_pin(&self) -> Option<PinnedIndex<'_>> {
         self.backend.try_pin().map(PinnedIndex)
     }

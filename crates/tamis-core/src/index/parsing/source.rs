@@ -1,7 +1,7 @@
 //! Expressions to be added to an index.
 
 use super::Parsed;
-use crate::error::{Error, Result};
+use crate::error::{Error, ParseError, Result};
 use crate::expr::{Expr, Limits, parse};
 use std::sync::Arc;
 
@@ -30,7 +30,17 @@ impl Source {
                 let message = format!("the expression nests deeper than max_depth = {}", limits.max_depth);
                 return Err(Error::Expression(message));
             }
-            Source::Expr(expr) => expr.to_string().into(),
+            Source::Expr(expr) => {
+                let text = expr.to_string();
+                if text.len() > limits.max_length {
+                    let found = format!("a canonical text of {} bytes", text.len());
+                    let limit = limits.max_length;
+                    let expected =
+                        format!("at most {limit} bytes (max_length); raise max_length, or split the rule");
+                    return Err(ParseError::at(&text, limit, found, expected).into());
+                }
+                text.into()
+            }
         };
         let expr = parse(&text, limits)?;
         Ok((text, expr))

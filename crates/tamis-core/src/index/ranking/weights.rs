@@ -1,13 +1,13 @@
 //! Weights of the attributes of events.
 
+use crate::engine::shared::keyed_hash::KeyedMap;
 use crate::error::{Error, Result};
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::ops::Range;
 
 /// The weights of an event's attributes by name; 1.0 where none is given.
 #[derive(Clone, Debug, Default)]
-pub struct EventWeights(FxHashMap<SmolStr, f64>);
+pub struct EventWeights(KeyedMap<SmolStr, f64>);
 
 impl EventWeights {
     /// Sets an attribute's weight, which must be finite and not negative.

@@ -5,17 +5,20 @@
 //! has segment `i`: ids (tags 1 to 5), texts (16, 17), positions in insertion order (18), members that are always (19) and
 //! never TRUE (20), tombstones (21), and the matching structure (64 and above).
 
-use super::Segmented;
 use super::members::{Strings, StringsBuilder};
 use super::segment::Segment;
-use super::snapshot::{LiveSegment, RecentSubscription, Snapshot, Tombstones};
-use crate::compiled::CompiledOptions;
+use super::snapshot::{LiveSegment, Location, RecentSubscription, Snapshot, Tombstones};
+use super::{Segmented, SegmentedOptions};
+use crate::compiled::{CompiledOptions, PatternBudget};
 use crate::engine::registry::OptionValues;
+use crate::error::Error;
 use crate::expr::{Normalizer, parse};
 use crate::index::file::{ByteReader, ByteWriter};
+use crate::index::parsing::parse_ahead;
 use crate::index::{Id, Settings};
 use crate::schema::Schema;
 use crate::storage::{Sections, SectionsWriter, Target};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Tags of group 0.
@@ -86,16 +89,29 @@ impl Segmented {
         if next_sequence > 1 << 62 {
             return Err(format!("{next_sequence} positions in insertion order"));
         }
-        let mut snapshot = Snapshot { schema: Arc::new(schema), next_sequence, ..Snapshot::default() };
+        let mut snapshot = Snapshot {
+            compacted_attributes: schema.len(),
+            schema: Arc::new(schema),
+            // The file does not say.
+            may_have_unused: true,
+            next_sequence,
+            ..Snapshot::default()
+        };
         let compiled = CompiledOptions::new(options);
+        let budget = PatternBudget::new(&settings.limits);
         for group in 1..=segments {
             let group = u32::try_from(group).map_err(|_| format!("{segments} segments"))?;
-            let live = open_segment(&sections.group(group), &compiled, settings)?;
+            let live = open_segment(&sections.group(group), &compiled, settings, &budget)?;
             snapshot.len += live.live();
             snapshot.text_ids += live.live_text_ids();
             snapshot.segments.push(live);
         }
         snapshot.read_recent(&sections.take::<u8>(RECENT)?, settings)?;
+        // Every event evaluates them, and every lookup of an id compares them.
+        let max_recent = SegmentedOptions::new(options).recent;
+        if snapshot.recent.len() > max_recent {
+            return Err(format!("{} recent subscriptions, at most {max_recent}", snapshot.recent.len()));
+        }
         if snapshot.len as u64 != len {
             return Err(format!("{len} subscriptions announced, {} found", snapshot.len));
         }
@@ -103,12 +119,34 @@ impl Segmented {
     }
 }
 
+impl Segmented {
+    /// Parses every live subscription that is in a segment; recent ones were parsed when they were read. The error names
+    /// the first that exceeds the limits.
+    pub fn check_rules(&self) -> crate::error::Result<()> {
+        let snapshot = self.0.snapshot();
+        let members = snapshot.locations().filter(|location| matches!(location, Location::Segment(..)));
+        parse_ahead(
+            members.map(|location| (location, snapshot.text(location))),
+            |text| {
+                let text = text.ok_or_else(|| Error::damaged("a text is not UTF-8"))?;
+                Ok((text.into(), parse(text, &self.0.limits)?))
+            },
+            |location, parsed| {
+                let named =
+                    |error: Error| Error::Expression(format!("the rule {}: {error}", snapshot.id(location)));
+                parsed.map(|(_, expr)| expr).map_err(named)
+            },
+        )
+    }
+}
+
 fn open_segment(
     sections: &Sections,
     options: &CompiledOptions,
     settings: &Settings,
+    budget: &PatternBudget,
 ) -> Result<LiveSegment, String> {
-    let segment = Segment::open(sections, options, &settings.limits)?;
+    let segment = Segment::open(sections, options, &settings.limits, budget)?;
     let words = sections.take::<u64>(TOMBSTONES)?;
     let tombstones = match words.is_empty() {
         true => Tombstones::default(),
@@ -122,9 +160,10 @@ impl Snapshot {
     fn read_recent(&mut self, bytes: &[u8], settings: &Settings) -> Result<(), String> {
         let mut reader = ByteReader(bytes);
         let (attributes, next_sequence) = (self.schema.len(), self.next_sequence);
+        let mut ids = HashSet::new();
         while !reader.0.is_empty() {
             let (sequence, id, text) = (reader.u64()?, reader.id()?, reader.text()?);
-            if sequence >= next_sequence || self.find(&id).is_some() {
+            if sequence >= next_sequence || !ids.insert(id.clone()) {
                 return Err(format!("{id} occurs twice or out of order"));
             }
             let expr = parse(text, &settings.limits).map_err(|error| error.to_string())?;

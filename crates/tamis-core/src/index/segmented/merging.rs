@@ -13,22 +13,33 @@
 //! published.
 
 use super::Shared;
+use super::background::SegmentReading;
+use super::sample::renumbered;
 use super::segment::{BuiltSegments, Segment, SegmentInputs, SegmentsBuilder};
 use super::snapshot::{LiveSegment, Snapshot};
 use super::update::WriterState;
 use crate::compiled::{SegmentLimits, SegmentSize};
-use crate::error::{Error, Result};
+use crate::error::{Error, Interruption, Result};
 use crate::expr::{Normalizer, parse};
 use crate::index::parsing::parse_ahead;
+use crate::schema::Schema;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Number of segments from which on writers merge small ones: more than there are size classes.
 const CROWDED: usize = 12;
 
+/// What is damaged if a member has an attribute that the schema does not have.
+pub(super) const UNKNOWN_ATTRIBUTE: &str = "an attribute is unknown";
+
+/// A segment contradicts itself or the snapshot.
+pub(super) fn damaged(what: &str) -> Error {
+    Error::Internal(format!("a segment is damaged: {what}"))
+}
+
 /// What a merge of some segments would need.
 #[derive(Clone, Copy, Debug, Default)]
-struct MergeEstimate {
+pub(super) struct MergeEstimate {
     /// Members of the result.
     live: usize,
     /// Sums over the segments; the attributes are those of the schema.
@@ -37,13 +48,13 @@ struct MergeEstimate {
 
 impl MergeEstimate {
     /// Of no segments of a snapshot.
-    fn new(snapshot: &Snapshot) -> MergeEstimate {
+    pub fn new(snapshot: &Snapshot) -> MergeEstimate {
         let attributes = snapshot.schema.len();
         MergeEstimate { live: 0, size: SegmentSize { attributes, ..SegmentSize::default() } }
     }
 
     /// With one segment more.
-    fn with(&self, candidate: &LiveSegment) -> MergeEstimate {
+    pub fn with(&self, candidate: &LiveSegment) -> MergeEstimate {
         let (size, more) = (&self.size, candidate.segment.compiled.size());
         MergeEstimate {
             live: self.live + candidate.live(),
@@ -79,7 +90,7 @@ impl Shared {
     }
 
     /// Whether a merge is expected to make one segment.
-    fn fits(&self, estimate: &MergeEstimate) -> bool {
+    pub fn fits(&self, estimate: &MergeEstimate) -> bool {
         let below_overflow =
             self.background.smallest_overflow().is_none_or(|members| estimate.live < members);
         below_overflow && estimate.fits(&self.options.compiled.limits)
@@ -133,44 +144,74 @@ impl Shared {
         if chosen.is_empty() {
             return;
         }
-        match self.merged(next, &chosen) {
+        let members = self.members_as_numbered(next, &chosen);
+        match members.and_then(|(builder, schema)| self.built(builder, &schema)) {
             Ok(segments) => next.substitute(&chosen, segments),
+            // The next writer merges.
+            Err(Error::Interrupted) => {}
             Err(error) => self.background.fail(error.to_string()),
         }
     }
 
-    /// Merges segments and publishes the result. One merge at a time; writers see which segments are `busy`.
-    pub fn merge(&self, choose: impl FnOnce(&mut Snapshot) -> Result<Vec<LiveSegment>>) -> Result<bool> {
+    /// Merges the segments that [`Shared::plan`] chooses and publishes the result; whether there were some. One merge at a
+    /// time; writers see which segments are `busy`.
+    pub fn merge(&self) -> Result<bool> {
         let _alone = self.background.alone();
+        let reading = self.read_segments()?;
         let (snapshot, chosen) = {
             let mut writing = self.writing.lock();
-            let mut next = Snapshot::clone(&self.snapshot());
-            let recent = next.recent.len();
-            let chosen = choose(&mut next)?;
-            // Choosing may have frozen the recent subscriptions.
-            if next.recent.len() != recent {
-                self.publish(next.clone());
-            }
+            let snapshot = self.snapshot();
+            let chosen = self.plan(&snapshot);
             if chosen.is_empty() {
                 return Ok(false);
             }
             writing.busy = chosen.iter().map(|candidate| candidate.segment.clone()).collect();
-            (next, chosen)
+            (snapshot, chosen)
         };
-        let merged = self.merged(&snapshot, &chosen);
+        let mut schema = snapshot.schema.clone();
+        let merged = self.merged(&chosen, &mut schema, reading);
         let mut writing = self.writing.lock();
         writing.busy.clear();
         let mut next = Snapshot::clone(&self.snapshot());
-        next.substitute(&chosen, merged?);
+        let (merged, _reading) = merged?;
+        if !schema.is_same(&snapshot.schema) {
+            return Err(damaged(UNKNOWN_ATTRIBUTE));
+        }
+        next.substitute(&chosen, merged);
         self.publish(next);
         self.compactions.fetch_add(1, Ordering::Relaxed);
         Ok(true)
     }
 
-    /// Segments of all live members of some segments of a snapshot, of which there are some: one segment, or several if
-    /// they exceed its limits.
-    fn merged(&self, snapshot: &Snapshot, chosen: &[LiveSegment]) -> Result<Vec<Segment>> {
-        let damaged = |what: &str| Error::Internal(format!("a segment is damaged: {what}"));
+    /// Segments of all live members of some segments: one, or several if they exceed its limits. The right to read is given
+    /// back while they are built, which takes long and needs only copies, and then taken again.
+    pub fn merged<'s>(
+        &'s self,
+        chosen: &[LiveSegment],
+        schema: &mut Arc<Schema>,
+        reading: SegmentReading<'s>,
+    ) -> Result<(Vec<Segment>, SegmentReading<'s>)> {
+        let builder = self.members_of(chosen, schema)?;
+        drop(reading);
+        // An interrupted call of `compact` unwinds out of building; the segments must not stay busy then.
+        let segments = Error::catch(|| self.built(builder, schema)).flatten()?;
+        Ok((segments, self.read_segments()?))
+    }
+
+    /// All live members of some segments of a snapshot, and its schema, which has all their attributes.
+    fn members_as_numbered(
+        &self,
+        snapshot: &Snapshot,
+        chosen: &[LiveSegment],
+    ) -> Result<(SegmentsBuilder, Arc<Schema>)> {
+        let mut schema = snapshot.schema.clone();
+        let builder = self.members_of(chosen, &mut schema)?;
+        if schema.is_same(&snapshot.schema) { Ok((builder, schema)) } else { Err(damaged(UNKNOWN_ATTRIBUTE)) }
+    }
+
+    /// All live members of some segments, parsed from their texts. The schema, which may be of another generation than that
+    /// of the snapshot, numbers their attributes and gains those that it does not have.
+    pub fn members_of(&self, chosen: &[LiveSegment], schema: &mut Arc<Schema>) -> Result<SegmentsBuilder> {
         let mut members: Vec<(u64, usize, u32)> = Vec::new();
         for (at, LiveSegment { segment, .. }) in chosen.iter().enumerate() {
             members.extend(chosen[at].live_members().map(|local| (segment.sequence(local), at, local)));
@@ -183,7 +224,6 @@ impl Shared {
         });
         let mut builder = SegmentsBuilder::new(&self.options.compiled);
         let mut normalizer = Normalizer::default();
-        let mut schema = snapshot.schema.clone();
         parse_ahead(
             batch,
             |text| {
@@ -191,61 +231,48 @@ impl Shared {
                 Ok((text.into(), parse(text, &self.limits)?))
             },
             |(sequence, segment, local), parsed| {
+                Interruption::check()?;
                 let (text, expr) = parsed?;
                 if self.stopped.load(Ordering::Relaxed) {
-                    return Err(Error::Internal("the index was dropped".into()));
+                    return Err(Error::Option("the index was closed during a merge".into()));
                 }
-                let normal = normalizer.normalize(&expr, &mut schema, self.missing);
+                let normal = normalizer.normalize(&expr, schema, self.missing);
                 let id = segment.ids.get(local as usize);
-                if schema.len() != snapshot.schema.len() || builder.contains(&id) {
-                    return Err(damaged("an attribute is unknown, or an id is there twice"));
+                if builder.contains(&id) {
+                    return Err(damaged("an id is there twice"));
                 }
                 builder.push(&id, &text, sequence, normal);
                 Ok(expr)
             },
         )?;
-        let (sample, observed) = self.sample_for(builder.len());
+        Ok(builder)
+    }
+
+    /// Builds one segment, or several if the members exceed its limits.
+    pub fn built(&self, builder: SegmentsBuilder, schema: &Arc<Schema>) -> Result<Vec<Segment>> {
+        let (mut sample, observed) = self.sample_for(builder.len());
+        let current = self.snapshot().schema.clone();
+        let is_renumbered = schema.generation() != current.generation();
+        if is_renumbered {
+            sample = sample.map(|rows| Arc::new(renumbered(&rows, &current, schema)));
+        }
         let BuiltSegments { segments, smallest_overflow } = builder.finish(&SegmentInputs {
             limits: &self.limits,
             missing: self.missing,
-            schema: &schema,
+            schema,
             // Events of the sample may have attributes that are newer than the snapshot.
-            attributes: self.snapshot().schema.len().max(schema.len()),
+            attributes: if is_renumbered { schema.len() } else { current.len().max(schema.len()) },
             sample: sample.as_deref(),
             observed,
         })?;
         self.background.note_overflow(smallest_overflow);
         Ok(segments)
     }
-
-    /// Makes one segment of everything, or as few as the limits of a segment allow, and returns when it is done.
-    pub fn compact(self: &Arc<Shared>) -> Result<()> {
-        let observed = self.sample.lock().observed();
-        self.merge(|next| {
-            self.freeze(next)?;
-            let is_fresh = |candidate: &LiveSegment| {
-                candidate.tombstones.count() == 0 && candidate.segment.observed == observed
-            };
-            let is_compact = next.segments.iter().all(is_fresh) && !self.some_fit(next);
-            Ok(if is_compact { Vec::new() } else { next.segments.clone() })
-        })?;
-        Ok(())
-    }
-
-    /// Whether the two smallest segments fit into one.
-    fn some_fit(&self, snapshot: &Snapshot) -> bool {
-        let mut candidates: Vec<&LiveSegment> = snapshot.segments.iter().collect();
-        candidates.sort_by_key(|candidate| candidate.live());
-        match candidates.as_slice() {
-            [first, second, ..] => self.fits(&MergeEstimate::new(snapshot).with(first).with(second)),
-            _ => false,
-        }
-    }
 }
 
 impl Snapshot {
     /// Replaces some segments by those of their live members. Members that were removed since are marked in them.
-    fn substitute(&mut self, chosen: &[LiveSegment], segments: Vec<Segment>) {
+    pub fn substitute(&mut self, chosen: &[LiveSegment], segments: Vec<Segment>) {
         let mut merged: Vec<LiveSegment> =
             segments.into_iter().map(|segment| LiveSegment::new(Arc::new(segment))).collect();
         for then in chosen {

@@ -7,6 +7,7 @@
 //! | `members` | how does a segment store ids and texts in arrays? |
 //! | `update` | how are subscriptions added, replaced and removed, all or none? |
 //! | `merging` | which segments are merged, and how, without blocking updates? |
+//! | `compaction` | how does one segment of all subscriptions drop unused attributes? |
 //! | `background` | which thread does that, and when? |
 //! | `sample` | which observed events are segments built with? |
 //! | `matching` | which subscriptions does an event satisfy? |
@@ -19,6 +20,7 @@
 //! tombstone. A segment is rewritten once a third of its members are removed.
 
 mod background;
+mod compaction;
 mod file;
 mod matching;
 mod members;
@@ -31,6 +33,7 @@ mod update;
 
 use super::backend::{Backend, PinnedBackend};
 use super::parsing::Parsed;
+use super::sync::{Inside, Mutex, RwLock};
 use super::{Id, MatchPlan, MemoryUsage, Settings, Source, Stale};
 use crate::compiled::CompiledOptions;
 use crate::engine::registry::OptionValues;
@@ -39,16 +42,17 @@ use crate::event::Rows;
 use crate::expr::{Expr, Limits, Missing};
 use crate::schema::Schema;
 use crate::storage::Target;
+use crate::value::ARC_COUNTERS;
 use background::Background;
+use compaction::AttributeNumbers;
 use matching::{PinnedSnapshot, SnapshotScratch};
-use parking_lot::{Mutex, RwLock};
 use sample::Sample;
-use snapshot::{LiveSegment, Snapshot};
+use snapshot::{LiveSegment, RecentSubscription, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use update::WriterState;
 
-/// The backend. Its state is shared with the merging thread, which stops when this is dropped.
+/// The backend. Its state is shared with the merging thread, which reads no segment after this is dropped.
 pub(super) struct Segmented(Arc<Shared>);
 
 /// The state that the index and its merging thread share.
@@ -64,7 +68,7 @@ struct Shared {
     sample: Mutex<Sample>,
     /// The merging thread.
     background: Background,
-    /// Whether the index is dropped: the merging thread stops.
+    /// Whether the index is dropped or closed: the merging thread stops. Set under the lock of the thread's state.
     stopped: AtomicBool,
     /// Scratches not in use: as many in all as threads have ever matched at once.
     idle: Mutex<Vec<SnapshotScratch>>,
@@ -121,7 +125,7 @@ impl Segmented {
 
 impl Drop for Segmented {
     fn drop(&mut self) {
-        self.0.stopped.store(true, Ordering::Relaxed);
+        self.0.stop_reading();
     }
 }
 
@@ -145,6 +149,7 @@ impl Backend for Segmented {
     }
 
     fn try_pin(&self) -> Option<Box<dyn PinnedBackend + '_>> {
+        let _inside = Inside::try_enter()?;
         Some(self.pin())
     }
 
@@ -185,15 +190,18 @@ impl Backend for Segmented {
     }
 
     fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale> {
-        if self.0.snapshot().schema.len() != schema.len() {
+        if !self.0.snapshot().schema.is_same(schema) {
             return Err(Stale);
         }
-        self.0.observe(rows);
-        Ok(())
+        self.0.observe(schema, rows)
     }
 
     fn compact(&self) -> Result<()> {
-        self.0.compact()
+        self.0.compact(AttributeNumbers::Anew)
+    }
+
+    fn stop(&self) {
+        self.0.stop_thread();
     }
 
     fn write(&self, settings: &Settings, target: &mut dyn Target) -> std::io::Result<()> {
@@ -236,7 +244,8 @@ impl Snapshot {
             memory.engine += segment.compiled.memory() + segment.always.memory();
         }
         for recent in self.recent.iter() {
-            memory.ids += size_of::<Id>() + size_of::<u64>();
+            memory.ids += size_of::<Arc<RecentSubscription>>() + ARC_COUNTERS;
+            memory.ids += size_of::<RecentSubscription>() + recent.id.heap();
             memory.texts += recent.text.len();
             memory.engine += recent.normal.memory();
         }

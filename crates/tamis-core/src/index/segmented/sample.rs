@@ -2,6 +2,8 @@
 
 use super::Shared;
 use crate::event::Rows;
+use crate::index::Stale;
+use crate::schema::{AttrId, Schema};
 use std::sync::Arc;
 
 /// Size of the reservoir in events.
@@ -21,6 +23,8 @@ pub(super) struct Sample {
     random: u64,
     /// A copy of the sampled rows; `None` if the sample has changed since.
     copy: Option<Arc<Rows>>,
+    /// The generation of the schema whose numbers the rows have.
+    generation: u64,
 }
 
 impl Default for Sample {
@@ -32,6 +36,7 @@ impl Default for Sample {
             observed_at_compaction: 0,
             random: 1,
             copy: None,
+            generation: 0,
         }
     }
 }
@@ -74,6 +79,14 @@ impl Sample {
         sampled
     }
 
+    /// Numbers the attributes of the sampled events as another schema does. Attributes that it does not have are dropped.
+    pub fn renumber(&mut self, before: &Schema, after: &Schema) {
+        self.rows = renumbered(&self.sampled_rows(), before, after);
+        self.sampled = (0..self.rows.len()).collect();
+        self.copy = None;
+        self.generation = after.generation();
+    }
+
     /// A random number below the bound (xorshift64*).
     fn below(&mut self, bound: u64) -> u64 {
         self.random ^= self.random >> 12;
@@ -92,12 +105,28 @@ impl Sample {
     }
 }
 
+/// Rows that were read with one schema, as if they were read with another.
+pub(super) fn renumbered(rows: &Rows, before: &Schema, after: &Schema) -> Rows {
+    let numbers: Vec<Option<AttrId>> = before.names().map(|name| after.get(name)).collect();
+    let mut copy = Rows::default();
+    for row in 0..rows.len() {
+        let number = |attribute: AttrId| numbers.get(attribute.index()).copied().flatten();
+        // Cannot fail: the texts of these rows fit before.
+        let _ = copy.copy_row_numbered(rows, row, number);
+    }
+    copy
+}
+
 impl Shared {
-    /// Adds events, which were read with the schema of this index, to the sample. Once their number has doubled since the
-    /// last time, all segments are rebuilt with it in the background.
-    pub fn observe(self: &Arc<Shared>, rows: &Rows) {
+    /// Adds events, which were read with this schema of the index, to the sample. Once their number has doubled since the
+    /// last time, all segments are rebuilt with it in the background. [`Stale`] if a compaction has numbered the attributes
+    /// anew since.
+    pub fn observe(self: &Arc<Shared>, schema: &Schema, rows: &Rows) -> Result<(), Stale> {
         let rebuild = {
             let mut sample = self.sample.lock();
+            if sample.generation != schema.generation() {
+                return Err(Stale);
+            }
             (0..rows.len()).for_each(|row| sample.observe(rows, row));
             let doubled = sample.observed >= 2 * sample.observed_at_compaction.max(1);
             let rebuild = doubled && !self.snapshot().segments.is_empty();
@@ -109,6 +138,7 @@ impl Shared {
         if rebuild {
             self.wake_for_observed();
         }
+        Ok(())
     }
 
     /// The sample to build a segment of `members` with, and the number of events observed. No sample for small segments:

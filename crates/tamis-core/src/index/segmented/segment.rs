@@ -7,7 +7,7 @@
 //! only building it shows, is divided into halves that are built again from their texts.
 
 use super::members::{Ids, IdsBuilder, Strings, StringsBuilder};
-use crate::compiled::{CompiledBuilder, CompiledOptions, CompiledSegment, SegmentOverflow};
+use crate::compiled::{CompiledBuilder, CompiledOptions, CompiledSegment, PatternBudget, SegmentOverflow};
 use crate::error::{Error, Result};
 use crate::event::Rows;
 use crate::expr::{Limits, Missing, Normal, Normalizer, Root, parse};
@@ -55,7 +55,7 @@ impl Segment {
 
     /// Bytes of ids with their lookup table, and of texts.
     pub fn memory(&self) -> (usize, usize) {
-        (self.ids.memory() + self.sequences.memory(), self.texts.memory())
+        (self.ids.memory() + self.sequences.memory() + self.never.memory(), self.texts.memory())
     }
 
     /// Writes all sections into the current group.
@@ -69,9 +69,14 @@ impl Segment {
     }
 
     /// The segment that a group of sections holds.
-    pub fn open(sections: &Sections, options: &CompiledOptions, limits: &Limits) -> Result<Segment, String> {
+    pub fn open(
+        sections: &Sections,
+        options: &CompiledOptions,
+        limits: &Limits,
+        budget: &PatternBudget,
+    ) -> Result<Segment, String> {
         let texts = Strings::open(TEXTS, sections)?;
-        let compiled = CompiledSegment::open(sections, options, limits)?;
+        let compiled = CompiledSegment::open(sections, options, limits, budget)?;
         let segment = Segment {
             ids: Ids::open(texts.len(), sections)?,
             texts,

@@ -3,7 +3,7 @@
 use super::Shared;
 use super::segment::{Segment, SegmentInputs, SegmentsBuilder};
 use super::snapshot::{LiveSegment, RecentSubscription, Snapshot};
-use crate::error::{Error, Result};
+use crate::error::{Error, Interruption, Result};
 use crate::event::Rows;
 use crate::expr::{Expr, Missing, Normalizer, Root};
 use crate::index::parsing::{Parsed, parse_ahead};
@@ -67,6 +67,7 @@ impl Shared {
                 batch,
                 |source: Source| source.parsed(&self.limits),
                 |id, parsed| {
+                    Interruption::check()?;
                     let (text, expr) = parsed?;
                     if next.find(&id).is_some() || added.contains(&id) {
                         return Err(Error::DuplicateId(id));

@@ -266,6 +266,7 @@ impl<K: Key> PsTree<K> {
         if next != NONE {
             self.bound_updates[next as usize].previous = previous;
         }
+        self.bounds[id as usize].value.release();
         self.free_bounds.push(id);
     }
 }

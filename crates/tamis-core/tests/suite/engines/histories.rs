@@ -20,6 +20,11 @@ fn waves() {
 }
 
 #[test]
+fn cycles_leave_nothing_behind() {
+    histories::cycles(Registry::CORE);
+}
+
+#[test]
 fn engines_agree_with_scan() {
     histories::agreement_with_scan(Registry::CORE);
 }

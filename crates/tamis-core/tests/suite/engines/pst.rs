@@ -150,6 +150,28 @@ fn nothing_is_left_behind() {
     }
 }
 
+/// A split copies the entries of a signature, a merge drops them: the next signature is sized by what there is.
+#[test]
+fn splits_and_merges_keep_the_counts_of_signatures() {
+    for (engine, options) in ENGINES.iter().filter(|(engine, _)| *engine == "pst_bloom") {
+        let index = index(engine, options);
+        add(&index, &(0..5).map(|n| format!("a = {n} and b = 1")).collect::<Vec<_>>(), 0);
+        let memory = index.memory();
+        for _ in 0..60 {
+            add(&index, &["b = 7".to_owned()], 100);
+            index.remove(&Id::from(100)).expect("a present id");
+            index.validate().expect("a sound index");
+        }
+        assert_eq!(stat(&index, "signature_entries"), 5, "{options:?}");
+        add(&index, &["a = 9 and b = 2".to_owned()], 100);
+        index.validate().expect("a sound index");
+        assert_eq!(stat(&index, "signature_entries"), 6, "{options:?}");
+        assert!(index.memory().engine < memory.engine + 4_096, "{options:?}");
+        let found = matches(&index, &["{\"a\": 9, \"b\": 2}".to_owned(), "{\"a\": 3, \"b\": 1}".to_owned()]);
+        assert_eq!(found, [[Id::from(100)], [Id::from(3)]], "{options:?}");
+    }
+}
+
 /// Strings that share long beginnings, and each other's beginnings.
 #[test]
 fn long_strings() {

@@ -9,7 +9,7 @@ use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::Error;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Limits, Missing};
-use tamis_core::index::{Id, Index, Settings};
+use tamis_core::index::{Id, Index, LoadOptions, Settings};
 
 /// In the first format; `segmented.rs` damages files of the second.
 fn small() -> Index {
@@ -75,7 +75,9 @@ proptest! {
         for at in removed.iter().filter(|_| !given.is_empty()) {
             let _ = index.remove(&given[at.index(given.len())].0);
         }
-        let copy = Index::from_bytes(&index.to_bytes()).map_err(TestCaseError::fail)?;
+        // The limits of the reader rule, not those in the bytes.
+        let options = LoadOptions { limits: Some(index.settings().limits), ..LoadOptions::default() };
+        let copy = Index::from_bytes_with(&index.to_bytes(), &options).map_err(TestCaseError::fail)?;
         assert_same(&index, &copy, &events);
     }
 

@@ -2,8 +2,11 @@
 
 mod batches;
 mod concurrency;
+mod crafted;
 mod files;
+mod loading;
 mod near_misses;
+mod saving;
 mod segmented;
 mod sources;
 mod top_k;

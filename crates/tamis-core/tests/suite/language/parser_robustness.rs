@@ -5,7 +5,7 @@ use std::time::Instant;
 use tamis_conformance::seeded::seed;
 use tamis_core::event::Rows;
 use tamis_core::expr::{Expr, Limits, Missing, Normalizer, parse};
-use tamis_core::index::{Id, Index, Settings};
+use tamis_core::index::{Id, Index, LoadOptions, Settings};
 use tamis_core::{ParseError, Schema};
 
 /// A generator with little state and few operations (SplitMix64): a million inputs need a hundred million draws.
@@ -236,6 +236,10 @@ fn huge_inputs_are_refused() {
     refused(&format!("a rlike '{}'", "a{1000}".repeat(1_000)), "max_regex_size");
     refused(&vec!["a"; 200_000].join("."), "bytes for an attribute's name");
     refused(&"a".repeat(400_000), "bytes for an attribute's name");
+    refused(&vec!["a"; 33].join("."), "at most 32 parts for an attribute's name");
+    refused(&format!("\"{}\" = 1", vec!["a"; 33].join(".")), "at most 32 parts");
+    let regexes: Vec<String> = (0..40).map(|n| format!(r"a rlike '\w{{10}}{n}'")).collect();
+    refused(&regexes.join(" or "), "16 times max_regex_size");
     refused(&"'".repeat(399_999), "a closing '");
 }
 
@@ -337,8 +341,9 @@ fn the_deepest_expressions_fit_a_small_stack() {
             let index = Index::new(Settings { limits, ..Settings::default() }).expect("an index");
             index.add(Id::from(1), text.as_str().into()).expect("at the cap");
             index.match_json(br#"{"a": true, "b": false}"#).expect("an event");
-            let bytes = index.to_bytes();
-            assert_eq!(Index::from_bytes(&bytes).expect("its own bytes").len(), 1);
+            let (bytes, options) =
+                (index.to_bytes(), LoadOptions { limits: Some(limits), ..LoadOptions::default() });
+            assert_eq!(Index::from_bytes_with(&bytes, &options).expect("its own bytes").len(), 1);
         }
     };
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");

@@ -37,6 +37,7 @@ use crate::compiled::build::conditions::{SpaceCondition, SpaceConditions};
 use crate::compiled::build::placement::{PostingPlace, Postings};
 use crate::compiled::limits::{ArenaOffset, DimensionId, SegmentLimits, SegmentOverflow};
 use crate::compiled::values::spaces::ValueSpaces;
+use crate::error::Interruption;
 use encoder::TestEncoder;
 use entries::PendingEntry;
 
@@ -139,6 +140,7 @@ impl ArenaWriter<'_> {
         let mut pairs: Vec<(u32, ArenaOffset)> = Vec::new();
         let mut pairs_of = None;
         for of_place in postings.sorted.chunk_by(|a, b| a.place() == b.place()) {
+            Interruption::unwind_if_requested();
             let place = of_place[0].place();
             let first = if let PostingPlace::Pair { first, .. } = place { Some(first) } else { None };
             if first != pairs_of {

@@ -79,9 +79,13 @@ impl ValueSpacesView<'_> {
     fn cut_position(&self, scale: &DimensionScale, cut: Cut<Number>) -> u32 {
         if scale.table_len > 0 {
             let Number::Int(at) = cut.at else { return 0 };
-            let entry = self.tables[scale.number_start as usize + (at - scale.table_low) as usize];
-            let at_it = u32::from(entry >> 1) - scale.number_base;
-            return if cut.after { at_it } else { at_it - 1 };
+            // The cut is in the table, unless a crafted file has rules that its dimensions were not made of.
+            let offset = at.wrapping_sub(scale.table_low) as u64;
+            let offset = usize::try_from(offset).ok().filter(|offset| *offset < scale.table_len as usize);
+            let Some(offset) = offset else { return 0 };
+            let entry = self.tables[scale.number_start as usize + offset];
+            let at_it = u32::from(entry >> 1).saturating_sub(scale.number_base);
+            return if cut.after { at_it } else { at_it.saturating_sub(1) };
         }
         let (mut low, mut high) = (0, scale.number_cuts as usize);
         while low < high {

@@ -11,6 +11,10 @@ use crate::value::Value;
 use std::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// Slots of a hash table that are probed. Rules can be chosen so that all their strings have one slot: then the string is
+/// found by binary search, in logarithmic instead of linear time.
+const MAX_PROBES: usize = 64;
+
 /// The arrays of [`ValueSpaces`](super::ValueSpaces), borrowed once for many lookups.
 #[derive(Clone, Copy)]
 pub(in crate::compiled) struct ValueSpacesView<'a> {
@@ -35,6 +39,11 @@ impl<'a> ValueSpacesView<'a> {
     #[inline]
     pub fn count(&self, dimension: u32) -> u32 {
         self.scales[dimension as usize].count
+    }
+
+    /// As [`ValueSpacesView::count`]; `None` if there is no such dimension.
+    pub fn get_count(&self, dimension: u32) -> Option<u32> {
+        self.scales.get(dimension as usize).map(|scale| scale.count)
     }
 
     /// The space of a slot of the event.
@@ -156,8 +165,7 @@ impl<'a> ValueSpacesView<'a> {
         let (start, text) = (scale.text_start as usize, text.as_bytes());
         if scale.hash_mask > 0 {
             let mut slot = xxh3_64(text) as u32 & scale.hash_mask;
-            // A damaged table may have no free slot: each slot is probed once at most.
-            for _ in 0..=scale.hash_mask {
+            for _ in 0..MAX_PROBES {
                 let number = self.hash_slots[(scale.hash_start + slot) as usize];
                 if number == 0 {
                     return scale.text_base;
@@ -167,7 +175,7 @@ impl<'a> ValueSpacesView<'a> {
                 }
                 slot = (slot + 1) & scale.hash_mask;
             }
-            return scale.text_base;
+            return self.of_colliding_text(scale, text);
         }
         let (mut low, mut high) = (0, scale.text_cuts as usize);
         while low < high {
@@ -181,5 +189,56 @@ impl<'a> ValueSpacesView<'a> {
             if passed { low = middle + 1 } else { high = middle }
         }
         scale.text_base + low as u32
+    }
+
+    /// The space of a string that the hash table does not find in few probes. The strings ascend.
+    #[cold]
+    fn of_colliding_text(&self, scale: &DimensionScale, text: &[u8]) -> u32 {
+        let (start, len) = (scale.text_start as usize, scale.text_cuts as usize);
+        let (mut low, mut high) = (0, len);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.string(start + middle) < text { low = middle + 1 } else { high = middle }
+        }
+        let is_it = low < len && self.string(start + low) == text;
+        scale.text_base + if is_it { low as u32 + 1 } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All strings are in one run of slots, which has no free slot.
+    #[test]
+    fn strings_of_one_hash_are_found_by_their_order() {
+        let strings: Vec<String> = (0..1_024).map(|n| format!("{n:04}")).collect();
+        let ends: Vec<u32> = (1..=1_024).map(|n| 4 * n).collect();
+        let slots: Vec<u32> = (1..=1_024).rev().collect();
+        let scale = DimensionScale {
+            text_cuts: 1_024,
+            hash_mask: 1_023,
+            text_base: 1,
+            count: 1_026,
+            ..DimensionScale::default()
+        };
+        let text = strings.concat();
+        let view = ValueSpacesView {
+            scales: &[scale],
+            tables: &[],
+            number_bits: &[],
+            number_flags: &[],
+            times: &[],
+            text_ends: &ends,
+            text_after: &[0; 1_024],
+            text: text.as_bytes(),
+            hash_slots: &slots,
+        };
+        for (number, text) in (2..).zip(&strings) {
+            assert_eq!(view.of_text(&scale, text), number, "{text}");
+        }
+        for text in ["", "0000a", "9999", "000"] {
+            assert_eq!(view.of_text(&scale, text), 1, "{text}");
+        }
     }
 }

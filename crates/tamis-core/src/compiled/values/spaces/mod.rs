@@ -20,11 +20,13 @@
 //! | `cutting` | where do the predicates of a dimension cut it? |
 //! | `lookup` | which space does a value belong to? |
 //! | `accepting` | which spaces does a predicate accept? |
+//! | `bounds` | do the spaces of a file that is opened stay inside their arrays? |
 //!
 //! A cut before an integer differs from a cut behind it: 7.5 lies behind the 7 of `a <= 7` and before the 8 of `a >= 8`,
 //! in a space of its own.
 
 mod accepting;
+mod bounds;
 mod cutting;
 mod lookup;
 
@@ -187,7 +189,7 @@ impl ValueSpaces {
 
     /// What [`ValueSpaces::write`] wrote.
     pub fn open(sections: &Sections, tags: u32) -> Result<ValueSpaces, String> {
-        Ok(ValueSpaces {
+        let spaces = ValueSpaces {
             scales: sections.take(tags)?,
             tables: sections.take(tags + 1)?,
             number_bits: sections.take(tags + 2)?,
@@ -197,7 +199,9 @@ impl ValueSpaces {
             text_after: sections.take(tags + 6)?,
             text: sections.take(tags + 7)?,
             hash_slots: sections.take(tags + 8)?,
-        })
+        };
+        spaces.check_bounds()?;
+        Ok(spaces)
     }
 
     /// Checks that cuts ascend and that the spaces of all kinds are numbered without gaps.
@@ -220,24 +224,8 @@ impl ValueSpaces {
             if !texts.is_sorted_by(|a, b| a < b) {
                 return wrong("the strings do not ascend");
             }
-            let sizes = [
-                (scale.number_base, scale.number_cuts + 1),
-                (scale.time_base, scale.time_cuts + 1),
-                (scale.text_base, scale.text_cuts + 1),
-                (scale.bool_base, 2),
-                (scale.other, 1),
-            ];
-            let mut next = 1;
-            for (base, size) in sizes.into_iter().filter(|(base, _)| *base > 0) {
-                if base != next {
-                    return wrong("the spaces are not numbered without gaps");
-                }
-                next += size;
-            }
-            // The dimension of a pattern has no kinds of values, and one space.
-            let is_flag = next == 1 && scale.count == 2;
-            if next != scale.count && !is_flag {
-                return wrong("the number of spaces is not right");
+            if !bounds::spaces_follow_each_other(scale) {
+                return wrong("the spaces are not numbered without gaps");
             }
         }
         Ok(())

@@ -260,7 +260,7 @@ impl NodeStore {
             + (self.free.capacity() + self.free_lists.capacity()) * size_of::<u32>()
             + self.links.memory()
             + self.reuse_candidates.memory()
-            + self.expr_to_node.capacity() * (size_of::<TreeNodeId>() + 1)
+            + self.expr_to_node.allocation_size()
             + self.subscription_lists.capacity() * size_of::<Vec<SubId>>()
             + lists
     }

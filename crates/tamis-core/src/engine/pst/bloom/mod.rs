@@ -15,7 +15,8 @@
 //!
 //! Invariants: exactly the leaves that its access predicate covers list a conjunction, or the leaf of a whole dimension,
 //! or, if no predicate needs a present attribute, the list for every event. The signature of a leaf has the bit of every
-//! conjunction one of whose signed predicates covers the leaf.
+//! conjunction one of whose signed predicates covers the leaf; these entries are counted exactly, also through splits and
+//! merges, because the length of signatures follows from their number.
 //!
 //! Cost: matching O(event attributes + records in the event's leaves); a conjunction has one record per leaf that its
 //! access predicate covers, at most `max_spaces`, twice that after splits.
@@ -30,8 +31,8 @@
 //!   whole dimension and is tested. A conjunction that later splits spread over more than twice as many is relocated:
 //!   the first time only `=` and IN may be spread, then nothing.
 //! - Steps 2 and 3 run term by term: the signature, then the test. The first failure rejects.
-//! - Bits of removed conjunctions stay in signatures, which costs time, not correctness, until more are stale than live; then
-//!   the dimension's signatures are rebuilt. They are rebuilt in a larger size when they fill up.
+//! - Bits of removed conjunctions stay in signatures, which costs time, not correctness, until more entries are stale than
+//!   live; then the dimension's signatures are rebuilt. They are rebuilt in a larger size when they fill up.
 //! - Patterns, networks and quantified predicates have no spaces: they are tested, or lead through the whole dimension.
 //!   Predicates that missing values satisfy are tested.
 
@@ -250,7 +251,8 @@ impl Engine for PstBloom {
     fn stats(&self) -> Vec<(&'static str, u64)> {
         let mut stats = self.base.stats();
         let dimensions = self.signatures.dimensions().iter();
-        let (live, stale) = dimensions.fold((0, 0), |(live, stale), d| (live + d.live, stale + d.stale));
+        let entries = dimensions.map(|dimension| dimension.entries);
+        let (live, stale) = entries.fold((0, 0), |(live, stale), e| (live + e.live, stale + e.stale));
         stats.extend([
             ("records", self.base.record_count()),
             ("record_bytes", self.records.memory() as u64),

@@ -6,6 +6,7 @@ use crate::engine::shared::conjunctions::ConjId;
 use crate::engine::shared::list_pool::ListRef;
 use crate::engine::shared::placement::RankedPredicate;
 use crate::engine::shared::records::{self, Records};
+use crate::schema::AttrId;
 
 impl PstBloom {
     pub(super) fn choose(&self, id: ConjId) -> AccessChoice {
@@ -91,8 +92,10 @@ impl PstBloom {
             AccessPlan { relocations: plan.relocations, ..AccessPlan::default() };
         for (predicate, placed) in placements {
             if placed {
-                self.base.placed.withdraw(predicate, self.base.predicates.get(predicate), &mut self.changes);
-                self.apply_merges();
+                let predicate_of = self.base.predicates.get(predicate);
+                let attribute = predicate_of.attribute;
+                self.base.placed.withdraw(predicate, predicate_of, &mut self.changes);
+                self.apply_merges(attribute);
             }
         }
     }
@@ -119,22 +122,18 @@ impl PstBloom {
                     self.overspread.push(record.conjunction);
                 }
             }
-            // The number of bits in one signature is not known; the average of the dimension's leaves is added.
-            let leaves = self.base.placed.leaf_count(ranked.attribute);
-            let dimension = self.signatures.dimension(ranked.attribute);
-            dimension.live += dimension.live / leaves;
-            self.signatures.split(split);
+            self.signatures.split(ranked.attribute, split);
         }
     }
 
-    fn apply_merges(&mut self) {
+    fn apply_merges(&mut self, attribute: AttrId) {
         for merge in self.changes.merges.drain(..) {
             let list = std::mem::take(&mut self.lists[merge.gone.index()]);
             for record in Records(self.records.get(list)) {
                 self.base.conjunctions.state_mut(record.conjunction).records -= 1;
             }
             self.records.release(list);
-            self.signatures.clear(merge.gone);
+            self.signatures.merge(attribute, merge);
         }
     }
 

@@ -4,10 +4,9 @@ use super::PstBloom;
 use crate::engine::shared::conjunctions::ConjId;
 use crate::engine::shared::placement::RankedPredicate;
 use crate::engine::shared::predicates::PredId;
-use crate::engine::shared::signatures::DimensionSignatures;
 use crate::schema::AttrId;
 
-/// Minimum stale bits of a dimension before its signatures are rebuilt.
+/// Minimum stale entries of a dimension before its signatures are rebuilt, and removed members before they are pruned.
 const MIN_STALE: usize = 64;
 
 impl PstBloom {
@@ -22,69 +21,62 @@ impl PstBloom {
     /// Signs for a conjunction in the leaves of a predicate.
     pub(super) fn sign(&mut self, id: ConjId, ranked: &RankedPredicate) {
         let (Self { base, signatures, .. }, Some(region)) = (&mut *self, ranked.region()) else { return };
-        let words = signatures.dimension(ranked.attribute).words;
-        let mut entries = 0;
-        base.placed.cover_region(ranked.attribute, region, |leaf| {
-            signatures.sign(leaf, words, id);
-            entries += 1;
-        });
+        base.placed
+            .cover_region(ranked.attribute, region, |leaf| signatures.sign(ranked.attribute, leaf, id));
         let dimension = signatures.dimension(ranked.attribute);
         dimension.members.push(id);
-        dimension.live += entries;
-        let total = dimension.live + dimension.stale;
+        dimension.signers += 1;
+        let (words, total) = (dimension.words, dimension.entries.total());
         if signatures.words_for(total, base.placed.leaf_count(ranked.attribute)) > 2 * words {
             self.rebuild_signatures(ranked.attribute);
         }
     }
 
-    /// Counts the bits of a signed predicate, which is about to be withdrawn, as stale.
+    /// Counts the entries of a signed predicate, which is about to be withdrawn, as stale.
     pub(super) fn mark_stale(&mut self, predicate: PredId) {
-        let predicate = self.base.predicates.get(predicate);
-        let mut entries = 0;
-        self.base.placed.cover(predicate, |_| entries += 1);
-        let dimension = self.signatures.dimension(predicate.attribute);
-        dimension.live = dimension.live.saturating_sub(entries);
-        dimension.stale += entries;
+        let Self { base, signatures, .. } = self;
+        let predicate = base.predicates.get(predicate);
+        signatures.dimension(predicate.attribute).signers -= 1;
+        base.placed.cover(predicate, |leaf| signatures.mark_stale(predicate.attribute, leaf));
     }
 
-    /// Rebuilds the signatures of dimensions in which more bits are stale than live.
+    /// Rebuilds the signatures of dimensions with more stale entries than live ones, and prunes lists of members most of
+    /// which are removed: merges drop stale entries, so few of these do not mean few removed members.
     pub(super) fn rebuild_stale_signatures(&mut self, attributes: impl Iterator<Item = AttrId>) {
         for attribute in attributes {
             let dimension = self.signatures.dimension(attribute);
-            if dimension.stale > dimension.live.max(MIN_STALE) {
+            if dimension.entries.stale > dimension.entries.live.max(MIN_STALE) {
                 self.rebuild_signatures(attribute);
+            } else if dimension.members.len() >= 2 * dimension.signers.max(MIN_STALE) {
+                self.prune_members(attribute);
             }
         }
     }
 
     fn rebuild_signatures(&mut self, attribute: AttrId) {
+        self.prune_members(attribute);
         let Self { base, signatures, .. } = self;
-        let Some(dimension) = base.placed.dimension(attribute) else { return };
-        base.placed.each_leaf(dimension, |leaf| signatures.clear(leaf));
-        let mut members = std::mem::take(&mut signatures.dimension(attribute).members);
+        let leaves = base.placed.leaves_of(attribute);
+        let dimension = signatures.dimension(attribute);
+        let members = std::mem::take(&mut dimension.members);
+        let live = dimension.entries.live;
+        let words = signatures.words_for(live, base.placed.leaf_count(attribute));
+        signatures.restart(attribute, words, &leaves);
+        for &id in &members {
+            if let Some(predicate) = base.signed_on(id, attribute) {
+                let predicate = base.predicates.get(predicate);
+                base.placed.cover(predicate, |leaf| signatures.sign(attribute, leaf, id));
+            }
+        }
+        signatures.dimension(attribute).members = members;
+    }
+
+    /// Removes the members of a dimension that do not sign there any more, and duplicates: numbers are used again.
+    fn prune_members(&mut self, attribute: AttrId) {
+        let Self { base, signatures, .. } = self;
+        let members = &mut signatures.dimension(attribute).members;
         members.sort_unstable();
         members.dedup();
-        let signed_predicate = |id: ConjId| -> Option<PredId> {
-            if !base.conjunctions.contains(id) {
-                return None;
-            }
-            let plan = base.conjunctions.state(id);
-            let signed = base.conjunctions.predicates(id).skip(usize::from(plan.access));
-            signed.take(plan.signed as usize).find(|p| base.predicates.get(*p).attribute == attribute)
-        };
-        let entries = signatures.dimension(attribute).live;
-        let words = signatures.words_for(entries, base.placed.leaf_count(attribute));
-        let mut live = 0;
-        members.retain(|&id| {
-            let predicate = signed_predicate(id);
-            if let Some(predicate) = predicate {
-                base.placed.cover(base.predicates.get(predicate), |leaf| {
-                    signatures.sign(leaf, words, id);
-                    live += 1;
-                });
-            }
-            predicate.is_some()
-        });
-        *signatures.dimension(attribute) = DimensionSignatures { words, live, stale: 0, members };
+        members.retain(|id| base.signed_on(*id, attribute).is_some());
     }
 }

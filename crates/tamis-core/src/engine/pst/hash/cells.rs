@@ -10,7 +10,8 @@ use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
 use crate::engine::shared::records::{self, Records};
 use crate::schema::AttrId;
 use crate::space::{LeafId, LeafSplit};
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Maximum leaves of a cell: an event with 30 attributes has 27,405 cells of 4 leaves.
 pub(super) const MAX_COORDINATES: usize = 4;
@@ -42,7 +43,7 @@ pub(super) struct Cells {
     /// The lists of cells of several leaves.
     table: CellTable,
     /// By the key of a prefix of two and more leaves.
-    prefixes: FxHashMap<u64, Prefix>,
+    prefixes: HashMap<u64, Prefix, FxBuildHasher>,
     /// Numbers of prefixes that are not used.
     free_prefixes: Vec<u32>,
     /// Number of prefix numbers handed out so far, free ones included.
@@ -232,10 +233,9 @@ impl Cells {
 
     /// Bytes in use.
     pub fn memory(&self) -> usize {
-        let prefix = size_of::<(u64, Prefix)>() + 1;
         self.table.memory()
             + self.singles.capacity() * size_of::<ListRef>()
-            + self.prefixes.capacity() * prefix * 8 / 7
+            + self.prefixes.allocation_size()
             + self.free_prefixes.capacity() * size_of::<u32>()
             + self.records.memory()
     }

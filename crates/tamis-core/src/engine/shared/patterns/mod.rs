@@ -19,10 +19,10 @@
 
 mod needles;
 
+use crate::engine::shared::keyed_hash::KeyedMap;
 use crate::expr::{Matcher, TextPattern};
 use aho_corasick::AhoCorasick;
 use needles::{Needles, choices};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Maximum patterns in the list without an automaton. Few, since a regex is slow.
@@ -202,7 +202,7 @@ impl PatternSegment {
     /// Chooses the needles and builds the automaton.
     fn new(mut entries: Vec<PatternEntry>) -> PatternSegment {
         entries.sort_unstable_by_key(|entry| entry.number);
-        let mut shared: FxHashMap<&[u8], u32> = FxHashMap::default();
+        let mut shared: KeyedMap<&[u8], u32> = KeyedMap::default();
         for needle in entries.iter().flat_map(|entry| entry.choices.iter().flatten()) {
             *shared.entry(needle).or_default() += 1;
         }

@@ -23,7 +23,7 @@ pub(super) fn choices(pattern: &TextPattern) -> Vec<Needles> {
         Matcher::Contains(finder) => literal(finder.needle()),
         Matcher::Regex(regex) => {
             let fold_case = pattern.kind() == PatternKind::ILike;
-            match ParserBuilder::new().case_insensitive(fold_case).build().parse(regex.as_str()) {
+            match ParserBuilder::new().case_insensitive(fold_case).build().parse(regex.source()) {
                 Ok(regex) => language(&regex),
                 Err(_) => Language::Around(Vec::new()),
             }

@@ -1,6 +1,7 @@
 //! Merging the operands of a connective that test the same attribute.
 
 use super::{AndOr, DraftBuilder, DraftNode};
+use crate::engine::shared::keyed_hash::KeyedSet;
 use crate::expr::normal::predicate::{Over, Predicate, Test};
 use crate::expr::normal::value_set::ValueSet;
 use crate::schema::{AttrId, Attributes};
@@ -60,7 +61,7 @@ impl<A: Attributes> DraftBuilder<'_, A> {
     /// [`DraftBuilder::merge`] for many operands, in expected linear time.
     fn merge_many(&mut self, connective: AndOr, nodes: &mut Vec<u32>) -> bool {
         let mut kept: Vec<u32> = Vec::with_capacity(nodes.len());
-        let (mut distinct_nodes, mut distinct_leaves) = (FxHashSet::default(), FxHashSet::default());
+        let (mut distinct_nodes, mut distinct_leaves) = (FxHashSet::default(), KeyedSet::default());
         // By attribute: its position in `groups`.
         let mut group_of: FxHashMap<AttrId, usize> = FxHashMap::default();
         let mut groups: Vec<SameAttribute> = Vec::new();

@@ -11,6 +11,9 @@ use std::borrow::Cow;
 /// dot, so a name of half a megabyte of dots would cost gigabytes of memory and overflow the stack.
 const MAX_NAME: usize = 1_000;
 
+/// Maximum parts of a dotted name. Its prefixes take at most 16 times the memory of the name itself.
+const MAX_PARTS: usize = 32;
+
 /// What begins with a name.
 pub(super) enum NameOrCall {
     /// An attribute.
@@ -92,10 +95,16 @@ impl<'t> Parser<'t> {
         Ok(NameOrCall::Attribute(name.into()))
     }
 
-    /// Refuses a name of more than [`MAX_NAME`] bytes.
+    /// Refuses a name of more than [`MAX_NAME`] bytes or [`MAX_PARTS`] parts.
     fn check_name(&self, first: Token, name: &str) -> Parsed<()> {
         if name.len() <= MAX_NAME {
-            return Ok(());
+            let parts = name.split('.').count();
+            if parts <= MAX_PARTS {
+                return Ok(());
+            }
+            let (found, expected) =
+                (format!("a name of {parts} parts"), format!("at most {MAX_PARTS} parts"));
+            return Err(self.lexer.error(first.start, found, format!("{expected} for an attribute's name")));
         }
         let found = format!("a name of {} bytes", name.len());
         Err(self.lexer.error(first.start, found, format!("at most {MAX_NAME} bytes for an attribute's name")))

@@ -1,6 +1,7 @@
 //! Literals: numbers, texts, times, patterns, networks.
 
 use super::{Parsed, Parser};
+use crate::expr::Limits;
 use crate::expr::pattern::{PatternKind, TextPattern};
 use crate::expr::syntax::lexer::{Keyword, Token, TokenKind};
 use crate::number::Number;
@@ -73,6 +74,10 @@ impl<'t> Parser<'t> {
         let Some(literal) = literal else {
             return Err(self.unexpected(form));
         };
+        // An offset may move the last hours of the calendar past its end, where no text in UTC denotes them.
+        if literal.micros().is_none_or(|micros| !time::is_writable(micros)) {
+            return Err(self.unexpected("an instant from year -9999 to year 9999 in UTC"));
+        }
         self.advance()?;
         Ok(literal)
     }
@@ -81,9 +86,18 @@ impl<'t> Parser<'t> {
     pub(super) fn pattern(&mut self, kind: PatternKind) -> Parsed<Arc<TextPattern>> {
         let token = self.token;
         let source = self.string("a text in single quotes")?;
-        TextPattern::new(kind, &source, self.limits)
-            .map(Arc::new)
-            .map_err(|reason| self.lexer.error(token.start, self.lexer.describe(token), reason))
+        let refused = |reason: String| self.lexer.error(token.start, self.lexer.describe(token), reason);
+        let pattern = TextPattern::new(kind, &source, self.limits).map_err(refused)?;
+        let limit = self.limits.max_regex_total();
+        let total = self.regex_bytes.saturating_add(pattern.regex_heap());
+        if total > limit {
+            return Err(refused(format!(
+                "the regular expressions of one rule to compile to at most {limit} bytes ({} times max_regex_size)",
+                Limits::REGEXES
+            )));
+        }
+        self.regex_bytes = total;
+        Ok(Arc::new(pattern))
     }
 
     /// A network, or an address as a network of one.

@@ -1,4 +1,4 @@
-//! Tokens to syntax tree, by recursive descent: two stack frames per parenthesis, everything else is a loop.
+//! Tokens to syntax tree. Open parentheses are on a stack of their own, so that the stack of the thread does not limit them.
 //!
 //! | file | question it answers |
 //! | --- | --- |
@@ -33,8 +33,8 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Expr, ParseError> {
     }
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
-    let mut parser = Parser { lexer, token, limits };
-    let (expr, _) = parser.expression(1)?;
+    let mut parser = Parser { lexer, token, limits, regex_bytes: 0 };
+    let expr = parser.expression()?;
     match parser.token.kind {
         TokenKind::End => Ok(expr),
         TokenKind::Caret => {
@@ -50,33 +50,103 @@ struct Parser<'t> {
     /// The token not yet consumed.
     token: Token,
     limits: &'t Limits,
+    /// Bytes of the regular expressions that were compiled so far.
+    regex_bytes: usize,
 }
 
 type Parsed<T> = Result<T, ParseError>;
 
+/// A tree and its depth in levels.
+type Leveled = (Expr, usize);
+
+/// An expression whose end is not reached: that of the text, or one in parentheses.
+struct OpenExpression {
+    /// Where it starts in the text.
+    start: usize,
+    /// Its level, from 1.
+    depth: usize,
+    /// Its operands so far; `None` before the first connective.
+    groups: Option<OpenGroups>,
+}
+
+/// An operand of which only the `NOT`s are read.
+#[derive(Clone, Copy)]
+struct OpenOperand {
+    /// Where it starts in the text.
+    start: usize,
+    negations: usize,
+}
+
 impl<'t> Parser<'t> {
-    /// Operands and connectives, up to a closing parenthesis or the end. Returns the tree and its depth.
-    fn expression(&mut self, depth: usize) -> Parsed<(Expr, usize)> {
-        let start = self.token.start;
-        let (mut operand, mut levels) = self.operand(depth)?;
-        if !self.at_connective() {
-            return Ok((operand, levels));
-        }
-        let mut groups = OpenGroups::default();
+    /// Operands and connectives, up to the end. Returns the tree.
+    fn expression(&mut self) -> Parsed<Expr> {
+        // Expressions around the current one, outermost first, and the operand that each waits for.
+        let mut outer: Vec<(OpenExpression, OpenOperand)> = Vec::new();
+        let mut current = OpenExpression { start: self.token.start, depth: 1, groups: None };
         loop {
-            groups.and.push(operand, levels);
-            match self.token.kind {
-                TokenKind::Keyword(Keyword::And) => {}
-                TokenKind::Keyword(Keyword::Xor) => groups.close_and(Connective::Xor),
-                TokenKind::Keyword(Keyword::Xnor) => groups.close_and(Connective::Xnor),
-                TokenKind::Keyword(Keyword::Or) => groups.close_xor(),
-                _ => break,
+            let open = self.negations(current.depth)?;
+            if self.token.kind == TokenKind::Open {
+                let depth = current.depth + open.negations + 1;
+                self.check_depth(self.token.start, depth)?;
+                self.advance()?;
+                let inner = OpenExpression { start: self.token.start, depth, groups: None };
+                outer.push((std::mem::replace(&mut current, inner), open));
+                continue;
             }
-            self.advance()?;
-            (operand, levels) = self.operand(depth)?;
+            let predicate = (self.predicate()?, 1);
+            let mut operand = self.negated(open, predicate)?;
+            // Each turn ends the current expression, which is an operand of the one around it.
+            while !self.at_connective() {
+                let ended = self.ended(current, operand)?;
+                let Some((around, open)) = outer.pop() else { return Ok(ended.0) };
+                self.expect(TokenKind::Close, "AND, OR, XOR, XNOR or a closing parenthesis")?;
+                operand = self.negated(open, ended)?;
+                current = around;
+            }
+            self.connect(&mut current, operand)?;
         }
+    }
+
+    /// Reads `NOT`s before an operand.
+    fn negations(&mut self, depth: usize) -> Parsed<OpenOperand> {
+        let mut open = OpenOperand { start: self.token.start, negations: 0 };
+        while self.token.kind == TokenKind::Keyword(Keyword::Not) {
+            open.negations += 1;
+            self.check_depth(self.token.start, depth + open.negations)?;
+            self.advance()?;
+        }
+        Ok(open)
+    }
+
+    /// An operand with the `NOT`s before it.
+    fn negated(&self, open: OpenOperand, (mut expr, mut levels): Leveled) -> Parsed<Leveled> {
+        for _ in 0..open.negations {
+            expr = Expr::Not(Box::new(expr));
+        }
+        levels += open.negations;
+        self.check_depth(open.start, levels)?;
+        Ok((expr, levels))
+    }
+
+    /// Adds an operand and reads the connective behind it.
+    fn connect(&mut self, current: &mut OpenExpression, (operand, levels): Leveled) -> Parsed<()> {
+        let groups = current.groups.get_or_insert_default();
+        groups.and.push(operand, levels);
+        match self.token.kind {
+            TokenKind::Keyword(Keyword::Xor) => groups.close_and(Connective::Xor),
+            TokenKind::Keyword(Keyword::Xnor) => groups.close_and(Connective::Xnor),
+            TokenKind::Keyword(Keyword::Or) => groups.close_xor(),
+            _ => {}
+        }
+        self.advance()
+    }
+
+    /// An expression that ends with this operand.
+    fn ended(&self, current: OpenExpression, (operand, levels): Leveled) -> Parsed<Leveled> {
+        let Some(mut groups) = current.groups else { return Ok((operand, levels)) };
+        groups.and.push(operand, levels);
         let (expr, levels) = groups.finish();
-        self.check_depth(start, levels)?;
+        self.check_depth(current.start, levels)?;
         Ok((expr, levels))
     }
 
@@ -84,32 +154,6 @@ impl<'t> Parser<'t> {
     fn at_connective(&self) -> bool {
         use Keyword::{And, Or, Xnor, Xor};
         matches!(self.token.kind, TokenKind::Keyword(And | Or | Xor | Xnor))
-    }
-
-    /// `NOT`s, then a parenthesis or a predicate.
-    fn operand(&mut self, depth: usize) -> Parsed<(Expr, usize)> {
-        let start = self.token.start;
-        let mut negations = 0;
-        while self.token.kind == TokenKind::Keyword(Keyword::Not) {
-            negations += 1;
-            self.check_depth(self.token.start, depth + negations)?;
-            self.advance()?;
-        }
-        let (mut expr, mut levels) = if self.token.kind == TokenKind::Open {
-            self.check_depth(self.token.start, depth + negations + 1)?;
-            self.advance()?;
-            let inner = self.expression(depth + negations + 1)?;
-            self.expect(TokenKind::Close, "AND, OR, XOR, XNOR or a closing parenthesis")?;
-            inner
-        } else {
-            (self.predicate()?, 1)
-        };
-        for _ in 0..negations {
-            expr = Expr::Not(Box::new(expr));
-        }
-        levels += negations;
-        self.check_depth(start, levels)?;
-        Ok((expr, levels))
     }
 
     /// Refuses a depth past `max_depth`.

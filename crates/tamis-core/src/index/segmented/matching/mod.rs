@@ -16,7 +16,7 @@ mod search;
 use super::Shared;
 use super::snapshot::{Location, Snapshot};
 use crate::compiled::{Batch, CompiledScratch, CompiledSegment};
-use crate::error::Result;
+use crate::error::{Interruption, Result};
 use crate::event::{EventSlots, Rows};
 use crate::index::backend::PinnedBackend;
 use crate::index::matching::{EventContext, in_chunks, workers};
@@ -132,6 +132,7 @@ impl PinnedBackend for PinnedSnapshot<'_> {
             self.with_scratch(|scratch| {
                 let mut matches = MatchesBuilder::new(&self.snapshot);
                 for start in share.clone().step_by(CHUNK) {
+                    Interruption::unwind_if_requested();
                     let chunk = start..share.end.min(start + CHUNK);
                     self.snapshot.match_range(rows, chunk, ordered, scratch, &mut matches);
                 }
@@ -186,6 +187,7 @@ impl PinnedSnapshot<'_> {
         scratch.rank_in(&self.snapshot);
         let (mut matches, mut scores) = (MatchesBuilder::new(snapshot), Vec::new());
         for start in share.clone().step_by(CHUNK) {
+            Interruption::unwind_if_requested();
             let chunk = start..share.end.min(start + CHUNK);
             snapshot.search(rows, chunk.clone(), scratch);
             let SnapshotScratch { batches, ranker, .. } = &mut *scratch;

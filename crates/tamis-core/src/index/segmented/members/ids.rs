@@ -3,11 +3,19 @@
 //! The table uses open addressing with linear probing. Its length is a power of two; a bucket holds a local number plus
 //! one, or 0 if empty. The hash is part of the file format: for an integer the finalizer of splitmix64, for a string
 //! xxh3-64; its lowest bits are the first bucket to probe.
+//!
+//! That hash is known, so ids can be chosen that share a bucket. The table is therefore filled in the order of the buckets,
+//! which takes one pass whatever the ids are; a builder looks ids up in a table with a keyed hash; and a lookup that needs
+//! more than [`MAX_PROBES`] probes makes such a table of all ids, once.
 
 use super::strings::{Strings, StringsBuilder, slice};
+use crate::engine::shared::keyed_hash::keyed_hash;
 use crate::index::Id;
+use crate::index::sync::Inside;
 use crate::storage::{Array, Sections, SectionsWriter};
+use hashbrown::HashTable;
 use smol_str::SmolStr;
+use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Tags of the sections.
@@ -20,8 +28,13 @@ const TABLE: u32 = 5;
 const INT: u8 = 0;
 const TEXT: u8 = 1;
 
+/// Maximum probes of a lookup. With random hashes a table of a billion ids, two thirds full, needs about 300.
+const MAX_PROBES: usize = 1_024;
+
 /// See the module's head. No access panics or loops forever, whatever a damaged file holds.
 pub(in crate::index::segmented) struct Ids {
+    /// Number of ids.
+    len: usize,
     /// By number: [`INT`] or [`TEXT`]; empty if all ids are of one kind.
     kinds: Array<u8>,
     /// By number, 0 for strings. Only the first if all ids are consecutive integers; empty if all are strings.
@@ -30,6 +43,8 @@ pub(in crate::index::segmented) struct Ids {
     texts: Strings,
     /// Local numbers plus one by the hash of their id; 0 is an empty bucket. At most two thirds are used.
     table: Array<u32>,
+    /// Local numbers by the keyed hash of their id; made when a lookup in `table` takes too long.
+    by_keyed_hash: OnceLock<HashTable<u32>>,
 }
 
 /// The arrays of [`Ids`] or [`IdsBuilder`].
@@ -75,35 +90,71 @@ impl<'a> IdSlices<'a> {
         }
     }
 
-    fn find(&self, table: &[u32], id: &Id) -> Option<u32> {
+    /// As [`keyed`], for a number.
+    fn keyed(&self, local: usize) -> u64 {
+        if self.is_text(local) {
+            keyed_hash(slice(self.bytes, self.offsets, local))
+        } else {
+            keyed_hash(&self.int(local))
+        }
+    }
+
+    /// The number of an id in a table with a keyed hash.
+    fn find_keyed(&self, table: &HashTable<u32>, id: &Id) -> Option<u32> {
+        table.find(keyed(id), |local| self.is(*local as usize, id)).copied()
+    }
+
+    /// The number of an id; an error if that takes too many probes.
+    fn find(&self, table: &[u32], id: &Id) -> Result<Option<u32>, TooManyProbes> {
         let hash = match id {
             Id::Int(id) => mix(*id),
             Id::Text(id) => xxh3_64(id.as_bytes()),
         };
         // A damaged table may have no empty bucket, so each bucket is probed at most once.
-        for step in 0..table.len() {
-            let entry = table[bucket(hash, step, table.len())];
-            let local = entry.checked_sub(1)?;
+        for step in 0..table.len().min(MAX_PROBES) {
+            let entry = table[(hash as usize).wrapping_add(step) & (table.len() - 1)];
+            let Some(local) = entry.checked_sub(1) else { return Ok(None) };
             if self.is(local as usize, id) {
-                return Some(local);
+                return Ok(Some(local));
             }
         }
-        None
+        if table.len() > MAX_PROBES { Err(TooManyProbes) } else { Ok(None) }
     }
 
-    /// Inserts a number that is not in the table.
-    fn insert(&self, table: &mut [u32], local: u32) {
-        let hash = self.hash(local as usize);
-        let length = table.len();
-        let empty = (0..length).map(|step| bucket(hash, step, length)).find(|at| table[*at] == 0);
-        if let Some(empty) = empty {
-            table[empty] = local + 1;
+    /// The table of the first `len` numbers.
+    fn table(&self, len: usize) -> Vec<u32> {
+        let mut buckets = 2;
+        // At most two thirds full.
+        while len * 3 > buckets * 2 {
+            buckets *= 2;
         }
+        let home = |local: u32| (self.hash(local as usize) as usize & (buckets - 1), local);
+        let mut homes: Vec<(usize, u32)> = (0..len as u32).map(home).collect();
+        homes.sort_unstable();
+        // The last numbers may have no room behind their bucket; they go to the first buckets, which move the others.
+        let end = |first: usize| homes.iter().fold(first, |next, (home, _)| next.max(*home) + 1);
+        let mut wrapped = 0;
+        while end(wrapped).saturating_sub(buckets) > wrapped {
+            wrapped = end(wrapped) - buckets;
+        }
+        let (mut table, mut next) = (vec![0; buckets], wrapped);
+        for (home, local) in homes {
+            next = next.max(home) + 1;
+            table[(next - 1) % buckets] = local + 1;
+        }
+        table
     }
 }
 
-fn bucket(hash: u64, step: usize, buckets: usize) -> usize {
-    (hash as usize).wrapping_add(step) & (buckets - 1)
+/// A lookup has taken more than [`MAX_PROBES`] probes.
+struct TooManyProbes;
+
+/// The keyed hash of an id.
+fn keyed(id: &Id) -> u64 {
+    match id {
+        Id::Int(id) => keyed_hash(id),
+        Id::Text(id) => keyed_hash(id.as_bytes()),
+    }
 }
 
 /// The finalizer of splitmix64.
@@ -122,7 +173,28 @@ impl Ids {
 
     /// The local number of an id.
     pub fn find(&self, id: &Id) -> Option<u32> {
-        self.slices().find(&self.table, id)
+        if let Some(table) = self.by_keyed_hash.get() {
+            return self.slices().find_keyed(table, id);
+        }
+        self.slices().find(&self.table, id).unwrap_or_else(|TooManyProbes| {
+            // A fork waits for threads that are inside: no child inherits a table that is half made.
+            let _inside = Inside::enter();
+            let table = self.by_keyed_hash.get_or_init(|| self.keyed_table());
+            self.slices().find_keyed(table, id)
+        })
+    }
+
+    fn keyed_table(&self) -> HashTable<u32> {
+        let slices = self.slices();
+        let hash = |local: &u32| slices.keyed(*local as usize);
+        let mut table = HashTable::with_capacity(self.len);
+        for local in 0..self.len as u32 {
+            // Only a damaged file has an id twice.
+            if slices.find_keyed(&table, &self.get(local as usize)).is_none() {
+                table.insert_unique(hash(&local), local, hash);
+            }
+        }
+        table
     }
 
     pub fn is_text(&self, local: usize) -> bool {
@@ -156,7 +228,8 @@ impl Ids {
     }
 
     pub fn memory(&self) -> usize {
-        self.kinds.memory() + self.ints.memory() + self.texts.memory() + self.table.memory()
+        let keyed = self.by_keyed_hash.get().map_or(0, HashTable::allocation_size);
+        self.kinds.memory() + self.ints.memory() + self.texts.memory() + self.table.memory() + keyed
     }
 
     pub fn write(&self, out: &mut SectionsWriter<'_>) {
@@ -169,10 +242,12 @@ impl Ids {
     pub fn open(len: usize, sections: &Sections) -> Result<Ids, String> {
         let texts = Strings::open(TEXTS, sections)?;
         let ids = Ids {
+            len,
             kinds: sections.take(KINDS)?,
             ints: sections.take(INTS)?,
             texts,
             table: sections.take(TABLE)?,
+            by_keyed_hash: OnceLock::new(),
         };
         let lengths = (ids.kinds.len(), ids.ints.len(), ids.texts.len());
         if ![(0, 1, 0), (0, len, 0), (0, 0, len), (len, len, len)].contains(&lengths) {
@@ -180,6 +255,9 @@ impl Ids {
         }
         if !ids.table.len().is_power_of_two() || ids.table.len() <= len {
             return Err(format!("a table of {} buckets for {len} ids", ids.table.len()));
+        }
+        if ids.table.iter().any(|entry| *entry as usize > len) {
+            return Err(format!("a number in the table of {len} ids is too large"));
         }
         Ok(ids)
     }
@@ -205,8 +283,8 @@ pub(in crate::index::segmented) struct IdsBuilder {
     texts: StringsBuilder,
     /// Number of ids that are strings.
     text_count: usize,
-    /// As [`Ids::table`].
-    table: Vec<u32>,
+    /// Local numbers by the keyed hash of their id.
+    table: HashTable<u32>,
 }
 
 impl IdsBuilder {
@@ -216,7 +294,7 @@ impl IdsBuilder {
             ints: Vec::new(),
             texts: StringsBuilder::new(),
             text_count: 0,
-            table: vec![0; 2],
+            table: HashTable::new(),
         }
     }
 
@@ -230,7 +308,7 @@ impl IdsBuilder {
     }
 
     pub fn contains(&self, id: &Id) -> bool {
-        self.slices().find(&self.table, id).is_some()
+        self.slices().find_keyed(&self.table, id).is_some()
     }
 
     /// Appends an id that is not there.
@@ -243,68 +321,29 @@ impl IdsBuilder {
         self.ints.push(int);
         self.texts.push(text);
         self.text_count += usize::from(kind == TEXT);
-        // At most two thirds full.
-        if self.kinds.len() * 3 > self.table.len() * 2 {
-            self.table = self.filled_table(self.table.len() * 2);
-        } else {
-            let mut table = std::mem::take(&mut self.table);
-            self.slices().insert(&mut table, self.kinds.len() as u32 - 1);
-            self.table = table;
-        }
-    }
-
-    fn filled_table(&self, buckets: usize) -> Vec<u32> {
-        let mut table = vec![0; buckets];
+        let mut table = std::mem::take(&mut self.table);
         let slices = self.slices();
-        (0..self.kinds.len() as u32).for_each(|local| slices.insert(&mut table, local));
-        table
+        table.insert_unique(keyed(id), self.kinds.len() as u32 - 1, |local| slices.keyed(*local as usize));
+        self.table = table;
     }
 
     pub fn finish(mut self) -> Ids {
-        let (ints, texts) =
-            (self.text_count < self.kinds.len() || self.kinds.is_empty(), self.text_count > 0);
+        let len = self.kinds.len();
+        let table = self.slices().table(len);
+        let (ints, texts) = (self.text_count < len || len == 0, self.text_count > 0);
         if !texts && self.ints.is_sorted_by(|a, b| a.checked_add(1) == Some(*b)) {
             self.ints.truncate(1);
         }
         Ids {
+            len,
             kinds: if ints && texts { self.kinds } else { Vec::new() }.into(),
             ints: if ints { self.ints } else { Vec::new() }.into(),
             texts: if texts { self.texts } else { StringsBuilder::new() }.finish(),
-            table: self.table.into(),
+            table: table.into(),
+            by_keyed_hash: OnceLock::new(),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn built(ids: &[i64]) -> Ids {
-        let mut builder = IdsBuilder::new();
-        ids.iter().for_each(|id| builder.push(&Id::Int(*id)));
-        builder.finish()
-    }
-
-    #[test]
-    fn consecutive_integers_are_stored_as_the_first() {
-        for (ids, stored) in [
-            (&[][..], 0),
-            (&[7], 1),
-            (&[-1, 0, 1, 2], 1),
-            (&[i64::MAX - 1, i64::MAX], 1),
-            (&[i64::MAX, i64::MIN], 2),
-            (&[3, 4, 6], 3),
-            (&[2, 1], 2),
-        ] {
-            let built = built(ids);
-            assert_eq!(built.ints.len(), stored);
-            assert_eq!(built.validate(ids.len()), Ok(()));
-            let locals: Vec<u32> = (0..ids.len() as u32).collect();
-            let mut read = Vec::new();
-            built.extend_ints(&locals, &mut read);
-            assert_eq!(read, ids);
-            assert!(locals.iter().all(|local| built.get(*local as usize) == Id::Int(ids[*local as usize])));
-            assert_eq!(built.find(&Id::Int(i64::MIN + 1)), None);
-        }
-    }
-}
+mod tests;

@@ -47,6 +47,10 @@ impl Strings {
         if ends != (Some(&0), Some(&(strings.bytes.len() as u64))) {
             return Err(format!("section {}: the strings do not begin and end with their bytes", tag + 1));
         }
+        // Overlapping strings could have more bytes in sum than the file.
+        if !strings.offsets.is_sorted() {
+            return Err(format!("section {}: the strings overlap", tag + 1));
+        }
         Ok(strings)
     }
 

@@ -21,8 +21,12 @@ use std::sync::Arc;
 /// See the module's head.
 #[derive(Clone, Default)]
 pub(super) struct Snapshot {
-    /// The attributes of all expressions that were ever added.
+    /// The attributes of all expressions, and of those removed since the last compaction.
     pub schema: Arc<Schema>,
+    /// Whether an expression was removed since the schema was made of those present: only then may attributes be unused.
+    pub may_have_unused: bool,
+    /// Number of attributes after the last compaction.
+    pub compacted_attributes: usize,
     /// Segments with live members, unordered.
     pub segments: Vec<LiveSegment>,
     /// Subscriptions that are in no segment yet, unordered; at most the option `recent`.
@@ -133,6 +137,7 @@ impl Snapshot {
     /// Removes a subscription: sets its tombstone, and drops the segment if it was the last live member.
     pub fn remove(&mut self, location: Location) {
         self.len -= 1;
+        self.may_have_unused = true;
         self.text_ids -= usize::from(matches!(self.id(location), Id::Text(_)));
         match location {
             Location::Recent(at) => drop(Arc::make_mut(&mut self.recent).swap_remove(at)),

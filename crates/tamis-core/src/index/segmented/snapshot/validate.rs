@@ -1,6 +1,7 @@
 //! The invariants of a snapshot, for tests.
 
 use super::Snapshot;
+use crate::engine::shared::keyed_hash::KeyedSet;
 use crate::index::Id;
 use rustc_hash::FxHashSet;
 
@@ -14,7 +15,7 @@ impl Snapshot {
                 return Err("snapshot: a segment without live members".into());
             }
         }
-        let (mut ids, mut sequences) = (FxHashSet::default(), FxHashSet::default());
+        let (mut ids, mut sequences) = (KeyedSet::default(), FxHashSet::default());
         let mut text_ids = 0;
         for location in self.locations() {
             let (id, sequence) = (self.id(location), self.sequence(location));

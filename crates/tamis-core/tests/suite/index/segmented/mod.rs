@@ -4,9 +4,11 @@
 //! | --- | --- |
 //! | `histories` | random updates, files and compactions give the results of a plain model |
 //! | `segments` | segments stay few, removed members are dropped, pinned snapshots do not change |
+//! | `attributes` | a compaction drops unused attributes, and numbers stay right |
 //! | `damage` | damaged files are refused or do no harm; files of format 1 open |
 //! | `timing` | times of updates and files, on demand |
 
+mod attributes;
 mod damage;
 mod histories;
 mod segments;

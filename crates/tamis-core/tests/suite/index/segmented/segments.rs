@@ -44,6 +44,20 @@ fn worn_segments_are_rewritten() {
     tested.validate().expect("sound");
 }
 
+/// Attributes that no rule uses leave without a call, once they are many.
+#[test]
+fn unused_attributes_leave_by_themselves() {
+    let tested = index(8, 8);
+    let batch = (0..3_000).map(|n| (Id::from(n), Source::from(format!("attribute{n} = {n}").as_str())));
+    tested.add_many(batch).expect("added");
+    for n in 0..2_990 {
+        tested.remove(&Id::from(n)).expect("present");
+    }
+    eventually(&tested, |index| index.schema().len() <= 1_500);
+    assert_eq!(tested.match_json(br#"{"attribute2995": 2995}"#).expect("valid JSON").len(), 1);
+    tested.validate().expect("sound");
+}
+
 /// A view stays what it was, whatever happens to the index.
 #[test]
 fn views_stay() {

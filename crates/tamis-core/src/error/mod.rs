@@ -1,4 +1,8 @@
-//! The one error type of the core.
+//! The one error type of the core. `interruption` is how a long call ends early on request.
+
+mod interruption;
+
+pub use interruption::Interruption;
 
 use crate::index::Id;
 use std::path::PathBuf;
@@ -65,6 +69,9 @@ pub enum Error {
         /// What is wrong with that row.
         error: Box<Error>,
     },
+    /// The caller has requested the end of the call; the index is unchanged.
+    #[error("interrupted")]
+    Interrupted,
     /// A broken invariant: a defect of tamis.
     #[error("internal error, please report it: {0}")]
     Internal(String),
@@ -74,9 +81,13 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The result of `work`, or an internal error if it panics. For matching, which changes nothing but its scratch.
+    /// The result of `work`, or an internal error if it panics; [`Error::Interrupted`] if it unwinds on request. For work
+    /// that unwinding leaves whole: matching changes nothing but its scratch.
     pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T> {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {
+            if cause.is::<interruption::Interrupted>() {
+                return Error::Interrupted;
+            }
             let text = cause.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
             Error::Internal(format!("a panic: {text}"))
@@ -96,7 +107,7 @@ impl Error {
     /// The same error, attributed to a row of a batch.
     pub fn at_row(self, row: usize) -> Error {
         match self {
-            Error::Row { .. } => self,
+            Error::Row { .. } | Error::Interrupted => self,
             error => Error::Row { row, error: Box::new(error) },
         }
     }
