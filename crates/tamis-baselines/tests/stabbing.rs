@@ -13,7 +13,8 @@ macro_rules! suite {
         suite!($name $structure: answers_by_hand every_shape);
     };
     (dynamic $name:ident $structure:ident) => {
-        suite!($name $structure: answers_by_hand every_shape random_histories ordered_histories absent_removed);
+        suite!($name $structure: answers_by_hand every_shape random_histories ordered_histories absent_removed
+            cycles_leave_nothing_behind);
     };
     ($name:ident $structure:ident: $($test:ident)+) => {
         mod $name {
@@ -250,4 +251,24 @@ fn absent_removed<S: DynamicStabbing>() {
     structure.stab(2, &mut found);
     found.sort_unstable();
     assert_eq!((found, structure.validate()), (vec![0, 2], Ok(())));
+}
+
+/// Intervals that come and go at one spot: memory after 10,000 cycles is memory after 100.
+fn cycles_leave_nothing_behind<S: DynamicStabbing>() {
+    let kept: Vec<Interval> = (0..20).map(|n| (10 * n, 10 * n + 15)).collect();
+    let (mut structure, scan) = (S::build(&kept), StabbingScan::build(&kept));
+    let mut run = |cycles: usize| {
+        for _ in 0..cycles {
+            for (number, interval) in [(100, (57, 57)), (101, (40, 61)), (102, (57, 90))] {
+                structure.insert(number, interval);
+            }
+            for (number, interval) in [(101, (40, 61)), (100, (57, 57)), (102, (57, 90))] {
+                structure.remove(number, interval);
+            }
+        }
+        structure.memory()
+    };
+    let early = run(100);
+    assert_eq!(run(9_900), early);
+    compare(&structure, &scan, &points(&kept, &mut Draw::new(seed())), "after 10,000 cycles");
 }

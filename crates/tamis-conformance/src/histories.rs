@@ -2,6 +2,7 @@
 //! [`model`](crate::model) after every step. Each function runs every engine of a registry and panics on the first
 //! difference.
 
+use crate::event::{Given, GivenEvent};
 use crate::generate::{event, expression};
 use crate::model::{CheckedIndex, Step, matches_of, rows_of, text_of};
 use crate::seeded::{Draw, seed};
@@ -9,8 +10,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tamis_core::Error;
 use tamis_core::engine::registry::{OptionValue, Options, Registry};
-use tamis_core::expr::{Expr, Missing};
-use tamis_core::index::Id;
+use tamis_core::expr::{Expr, Limits, Missing, parse};
+use tamis_core::index::{Id, Source};
 
 const BOTH: [Missing; 2] = [Missing::Unknown, Missing::False];
 
@@ -98,6 +99,49 @@ pub fn waves(registry: &'static Registry) {
             }
         }
         assert_eq!(checked.index.len(), 0);
+    }
+}
+
+/// Subscriptions that cut the values of others, each in another way; those of one attribute share their bounds.
+const SPOTS: [&str; 4] = [
+    "b = 7",
+    "a between 2 and 6 and s = 'm'",
+    "s >= 'k' and b in (3, 8, 11)",
+    "(a < 4 or s like 'k%') and b != 1",
+];
+
+/// Adds and removes subscriptions at one spot, again and again: spaces are split and merged, and nothing is left behind.
+/// Memory after 10,000 cycles is memory after 100, and answers stay right.
+pub fn cycles(registry: &'static Registry) {
+    let parsed = |text: &str| parse(text, &Limits::default()).expect("an expression");
+    let spots = SPOTS.map(|text| Source::Expr(parsed(text).into()));
+    let event = |n: i64| -> GivenEvent {
+        let text = Given::Text(if n % 2 == 0 { "m" } else { "a" }.to_owned());
+        vec![("a".into(), Given::Int(n)), ("b".into(), Given::Int(n % 3)), ("s".into(), text)]
+    };
+    for engine in registry.iter() {
+        let mut checked = CheckedIndex::new(registry, engine.name, Options::new(), Missing::Unknown);
+        for n in 0..5 {
+            checked.apply(&Step::Add(Id::from(n), parsed(&format!("a = {n} and b = 1 and s > 'k'"))));
+        }
+        let run = |cycles: usize| {
+            for _ in 0..cycles {
+                for (spot, source) in (100..).zip(&spots) {
+                    checked.index.add(Id::from(spot), source.clone()).expect("added");
+                }
+                for spot in 100..100 + spots.len() as i64 {
+                    checked.index.remove(&Id::from(spot)).expect("a present id");
+                }
+            }
+            checked.index.compact().expect("compacted");
+            checked.check_contents();
+            checked.index.memory()
+        };
+        let early = run(100);
+        assert_eq!(run(9_900), early, "{}: memory after 10,000 cycles, and after 100", engine.name);
+        checked.apply(&Step::Add(Id::from(9), parsed("a = 9 and b = 2")));
+        checked.check_contents();
+        checked.apply(&Step::Match((0..12).map(event).collect()));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The one place where errors of the core become exceptions of `tamis.errors`.
 
 use crate::id::id_to_python;
+use crate::interruption;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use tamis_core::{Error, ParseError};
@@ -48,6 +49,7 @@ fn build(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             details.set_item("path", path)?;
             "FileError"
         }
+        Error::Interrupted => return Ok(interruption::interrupted()),
         Error::Internal(_) | Error::Row { .. } => "InternalError",
     };
     raise(py, class, &message, &details)

@@ -8,8 +8,10 @@ mod engines;
 mod errors;
 mod events;
 mod expression;
+mod forking;
 mod id;
 mod index;
+mod interruption;
 mod matches;
 mod ranked;
 
@@ -18,6 +20,8 @@ use pyo3::prelude::*;
 /// `tamis._native`.
 #[pymodule]
 mod _native {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::dissection::{NativeBatch, dissect};
     #[pymodule_export]
@@ -30,4 +34,9 @@ mod _native {
     use super::matches::{NativeArray, NativeMatches};
     #[pymodule_export]
     use super::ranked::NativeRankedMatches;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::forking::register(module.py())
+    }
 }

@@ -1,6 +1,7 @@
 //! Python mappings to event rows.
 
 use super::type_name;
+use crate::interruption::{Length, ROWS_PER_CHECK, detached};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
@@ -85,6 +86,8 @@ impl MappingError {
 pub struct MappingSource<'a, 'py> {
     py: Python<'py>,
     mappings: Mappings<'a, 'py>,
+    /// Of what is done with the events.
+    length: Length,
 }
 
 enum Mappings<'a, 'py> {
@@ -95,12 +98,12 @@ enum Mappings<'a, 'py> {
 impl<'a, 'py> MappingSource<'a, 'py> {
     /// A single event; errors name no row.
     pub fn one(event: &'a Bound<'py, PyAny>) -> MappingSource<'a, 'py> {
-        MappingSource { py: event.py(), mappings: Mappings::One(event) }
+        MappingSource { py: event.py(), mappings: Mappings::One(event), length: Length::Short }
     }
 
     /// One event per element; errors name the row.
-    pub fn many(events: &'a Bound<'py, PyList>) -> MappingSource<'a, 'py> {
-        MappingSource { py: events.py(), mappings: Mappings::Many(events) }
+    pub fn many(events: &'a Bound<'py, PyList>, length: Length) -> MappingSource<'a, 'py> {
+        MappingSource { py: events.py(), mappings: Mappings::Many(events), length }
     }
 }
 
@@ -111,13 +114,16 @@ impl EventSource for MappingSource<'_, '_> {
         match self.mappings {
             Mappings::One(event) => read_event(event, schema, rows),
             Mappings::Many(events) => events.iter().enumerate().try_for_each(|(row, event)| {
+                if row % ROWS_PER_CHECK == 0 {
+                    self.py.check_signals()?;
+                }
                 read_event(&event, schema, rows).map_err(|error| error.at_row(row))
             }),
         }
     }
 
     fn unlocked<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.py.detach(work)
+        detached(self.py, self.length, work)
     }
 }
 
@@ -143,7 +149,7 @@ struct MappingReader<'r> {
 impl MappingReader<'_> {
     fn mapping(&mut self, event: &Bound<'_, PyAny>) -> Result<(), MappingError> {
         if let Ok(dict) = event.cast::<PyDict>() {
-            return dict.iter().try_for_each(|(key, value)| self.entry(&key, &value));
+            return self.dict(dict);
         }
         let Ok(mapping) = event.cast::<PyMapping>() else {
             let message = format!("an event is a mapping, not {}", type_name(event));
@@ -153,6 +159,23 @@ impl MappingReader<'_> {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             self.entry(&key, &value)
         })
+    }
+
+    /// Reading a value may run Python code (a mapping, a time zone, an array), and that code may change the dict.
+    fn dict(&mut self, dict: &Bound<'_, PyDict>) -> Result<(), MappingError> {
+        let (len, mut read) = (dict.len(), 0);
+        // The iterator panics if it is asked for another entry of a dict that has changed.
+        for (key, value) in dict.iter().take(len) {
+            self.entry(&key, &value)?;
+            read += 1;
+            if dict.len() != len {
+                break;
+            }
+        }
+        if read == len && dict.len() == len {
+            return Ok(());
+        }
+        Err(refused("the mapping has changed while it was read; pass a copy"))
     }
 
     fn entry(&mut self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<(), MappingError> {

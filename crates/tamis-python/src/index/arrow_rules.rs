@@ -9,6 +9,7 @@ use arrow_array::{Array, ArrayRef, RecordBatchReader, cast::AsArray};
 use arrow_schema::{ArrowError, DataType};
 use pyo3::prelude::*;
 use tamis_core::Error;
+use tamis_core::event::arrow_text;
 use tamis_core::index::{Id, Source};
 
 /// Why Arrow data cannot be read as rules.
@@ -46,7 +47,7 @@ pub fn read_rules(reader: Box<dyn RecordBatchReader + Send>) -> Result<Vec<(Id, 
             let number = rules.len();
             let id =
                 arrow_id(batch.column(ids), row).map_err(|message| ArrowRulesError::Id(number, message))?;
-            let text = arrow_text(batch.column(texts), row, "expression");
+            let text = text(batch.column(texts), row, "expression");
             let text = text.map_err(|message| Error::Expression(message).at_row(number))?;
             rules.push((id, Source::from(text)));
         }
@@ -77,21 +78,18 @@ fn arrow_id(ids: &ArrayRef, row: usize) -> Result<Id, String> {
             let id = ids.as_primitive::<UInt64Type>().value(row);
             i64::try_from(id).map_err(|_| format!("the id {id} does not fit 64 bits"))?
         }
-        _ => return arrow_text(ids, row, "id").map(Id::from),
+        _ => return text(ids, row, "id").map(Id::from),
     };
     Ok(Id::Int(int))
 }
 
-pub fn arrow_text<'b>(texts: &'b ArrayRef, row: usize, name: &str) -> Result<&'b str, String> {
-    let text = match texts.data_type() {
-        _ if texts.is_null(row) => return Err(format!("the {name} is null")),
-        DataType::Utf8 => texts.as_string::<i32>().value(row),
-        DataType::LargeUtf8 => texts.as_string::<i64>().value(row),
-        DataType::Utf8View => texts.as_string_view().value(row),
-        other => {
-            return Err(format!("the column {name:?} is of Arrow type {other}; cast it to strings"));
-        }
-    };
-    // The producer declares the data as UTF-8; nothing has checked it.
-    std::str::from_utf8(text.as_bytes()).map_err(|_| format!("the {name} is not UTF-8"))
+/// The text of a row.
+pub fn text<'b>(texts: &'b ArrayRef, row: usize, name: &str) -> Result<&'b str, String> {
+    if texts.is_null(row) {
+        return Err(format!("the {name} is null"));
+    }
+    let text = arrow_text(texts, row).ok_or_else(|| {
+        format!("the column {name:?} is of Arrow type {}; cast it to strings", texts.data_type())
+    })?;
+    text.map_err(|fault| format!("the {name} is {fault}"))
 }

@@ -4,23 +4,27 @@
 //! | --- | --- |
 //! | `settings` | what is an index made with? |
 //! | `arrow_rules` | which rules are in Arrow data? |
+//! | `owned` | how is an index dropped without holding the interpreter? |
 //! | `plan` | how does a match plan look in Python? |
 //!
 //! No method blocks on a lock of the index while attached: the thread that holds it may need the interpreter.
 
 mod arrow_rules;
+mod owned;
 mod plan;
 mod settings;
 
-pub use arrow_rules::arrow_text;
+pub use arrow_rules::text as arrow_text;
 
-use crate::arrow::{batches, source_exception};
+use crate::arrow::{batches, row_count, source_exception};
 use crate::errors::{exception, expression_text, with_row};
 use crate::events::{JsonEvents, MappingSource, Weights, event_weights, json_text};
 use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, limits, missing};
 use crate::id::{id_from_python, id_to_python, ids_to_python};
+use crate::interruption::{Length, ROWS_PER_CHECK, check, interruptible};
 use crate::matches::NativeMatches;
 use crate::ranked::NativeRankedMatches;
+use owned::OwnedIndex;
 use plan::{PlanTuple, plan_to_python};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -29,12 +33,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tamis_core::Error;
 use tamis_core::event::{ArrowSource, JsonSource};
-use tamis_core::index::{IdColumn, Index, Settings, Source};
+use tamis_core::index::{IdColumn, Index, LoadOptions, Settings, Source};
 
 /// The core's index.
 #[pyclass(frozen, module = "tamis._native")]
 pub struct NativeIndex {
-    index: Index,
+    index: OwnedIndex,
 }
 
 #[pymethods]
@@ -50,7 +54,7 @@ impl NativeIndex {
         let missing = self::missing(missing).map_err(|error| exception(py, error))?;
         let options = options_from_python(options)?;
         let settings = Settings { engine, options, missing, limits: self::limits(limits) };
-        Ok(NativeIndex { index: Index::new(settings).map_err(|error| exception(py, error))? })
+        Ok(NativeIndex { index: Index::new(settings).map_err(|error| exception(py, error))?.into() })
     }
 
     #[getter]
@@ -79,17 +83,22 @@ impl NativeIndex {
     ) -> PyResult<Vec<usize>> {
         let mut batch = Vec::with_capacity(ids.len().unwrap_or(0));
         for (row, (id, expression)) in ids.try_iter()?.zip(expressions.try_iter()?).enumerate() {
+            if row % ROWS_PER_CHECK == 0 {
+                py.check_signals()?;
+            }
             let (id, expression) = (id?, expression?);
             let rule = id_from_python(&id).and_then(|id| Ok((id, source_from_python(&expression)?)));
             batch.push(rule.map_err(|error| with_row(py, error, row))?);
         }
-        py.detach(|| self.index.add_many(batch)).map_err(|error| exception(py, error))
+        let added = interruptible(py, Length::of_adding(&batch), || self.index.add_many(batch))?;
+        added.map_err(|error| exception(py, error))
     }
 
     /// Adds the rows of Arrow data with the columns `id` and `expression`.
     fn add_arrow(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
         let reader = batches(data)?;
-        let added = py.detach(|| Ok(self.index.add_many(arrow_rules::read_rules(reader)?)?));
+        let add = || Ok(self.index.add_many(arrow_rules::read_rules(reader)?)?);
+        let added = interruptible(py, Length::Long, add)?;
         added.map_err(|error: arrow_rules::ArrowRulesError| error.exception(py))
     }
 
@@ -151,7 +160,9 @@ impl NativeIndex {
         threads: Option<NonZeroUsize>,
         ordered: bool,
     ) -> PyResult<NativeMatches> {
-        let matches = self.index.match_events(&mut MappingSource::many(events), threads, ordered);
+        let mut source = MappingSource::many(events, self.length(py, Some(events.len())));
+        let matches = self.index.match_events(&mut source, threads, ordered);
+        check()?;
         NativeMatches::new(matches.map_err(|error| error.exception(py))?)
     }
 
@@ -164,7 +175,8 @@ impl NativeIndex {
     ) -> PyResult<NativeMatches> {
         let events = JsonEvents::from_python(events)?;
         let texts = events.texts().map_err(|error| exception(py, error))?;
-        let matches = py.detach(|| self.index.match_events(&mut JsonSource::many(texts), threads, ordered));
+        let (length, mut source) = (self.length(py, Some(texts.len())), JsonSource::many(texts));
+        let matches = interruptible(py, length, || self.index.match_events(&mut source, threads, ordered))?;
         NativeMatches::new(matches.map_err(|error| exception(py, error))?)
     }
 
@@ -175,8 +187,9 @@ impl NativeIndex {
         threads: Option<NonZeroUsize>,
         ordered: bool,
     ) -> PyResult<NativeMatches> {
+        let length = self.length(py, row_count(data));
         let mut source = ArrowSource::in_portions(batches(data)?, threads);
-        let matches = py.detach(|| self.index.match_events(&mut source, threads, ordered));
+        let matches = interruptible(py, length, || self.index.match_events(&mut source, threads, ordered))?;
         NativeMatches::new(matches.map_err(|error| source_exception(py, error))?)
     }
 
@@ -204,8 +217,9 @@ impl NativeIndex {
         threads: Option<NonZeroUsize>,
     ) -> PyResult<NativeRankedMatches> {
         let weights = Weights::from_python(weights)?;
-        let mut source = MappingSource::many(events);
+        let mut source = MappingSource::many(events, self.length(py, Some(events.len())));
         let ranked = self.index.top_k_events(&mut source, k, weights.weighting(), threads);
+        check()?;
         NativeRankedMatches::new(ranked.map_err(|error| error.exception(py))?)
     }
 
@@ -219,8 +233,9 @@ impl NativeIndex {
     ) -> PyResult<NativeRankedMatches> {
         let (events, weights) = (JsonEvents::from_python(events)?, Weights::from_python(weights)?);
         let texts = events.texts().map_err(|error| exception(py, error))?;
-        let mut source = JsonSource::many(texts);
-        let ranked = py.detach(|| self.index.top_k_events(&mut source, k, weights.weighting(), threads));
+        let (length, mut source) = (self.length(py, Some(texts.len())), JsonSource::many(texts));
+        let rank = || self.index.top_k_events(&mut source, k, weights.weighting(), threads);
+        let ranked = interruptible(py, length, rank)?;
         NativeRankedMatches::new(ranked.map_err(|error| exception(py, error))?)
     }
 
@@ -233,8 +248,10 @@ impl NativeIndex {
         threads: Option<NonZeroUsize>,
     ) -> PyResult<NativeRankedMatches> {
         let (batches, weights) = (batches(data)?, Weights::from_python(weights)?);
+        let length = self.length(py, row_count(data));
         let mut source = ArrowSource::in_portions(batches, threads);
-        let ranked = py.detach(|| self.index.top_k_events(&mut source, k, weights.weighting(), threads));
+        let rank = || self.index.top_k_events(&mut source, k, weights.weighting(), threads);
+        let ranked = interruptible(py, length, rank)?;
         NativeRankedMatches::new(ranked.map_err(|error| source_exception(py, error))?)
     }
 
@@ -279,7 +296,8 @@ impl NativeIndex {
 
     /// Observes a list of mappings.
     fn observe(&self, py: Python<'_>, events: &Bound<'_, PyList>) -> PyResult<()> {
-        self.index.observe(&mut MappingSource::many(events)).map_err(|error| error.exception(py))
+        let mut source = MappingSource::many(events, Length::Short);
+        self.index.observe(&mut source).map_err(|error| error.exception(py))
     }
 
     /// Observes Arrow data, or none of it if a value has no meaning.
@@ -290,7 +308,8 @@ impl NativeIndex {
     }
 
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.index.compact()).map_err(|error| exception(py, error))
+        let compacted = interruptible(py, Length::Long, || self.index.compact())?;
+        compacted.map_err(|error| exception(py, error))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -298,9 +317,21 @@ impl NativeIndex {
     }
 
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<NativeIndex> {
-        let index = py.detach(|| Index::load(&path)).map_err(|error| exception(py, error))?;
-        Ok(NativeIndex { index })
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        limits: Option<LimitsTuple>,
+        mmap: bool,
+        verify: bool,
+    ) -> PyResult<NativeIndex> {
+        let options = LoadOptions { limits: limits.map(self::limits), mmap, verify };
+        let index = py.detach(|| Index::load_with(&path, &options)).map_err(|error| exception(py, error))?;
+        Ok(NativeIndex { index: index.into() })
+    }
+
+    /// Ends the background thread and returns when it has ended.
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.index.stop());
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -309,10 +340,11 @@ impl NativeIndex {
     }
 
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<NativeIndex> {
-        let index = py.detach(|| Index::from_bytes(bytes));
+    fn from_bytes(py: Python<'_>, bytes: &[u8], limits: Option<LimitsTuple>) -> PyResult<NativeIndex> {
+        let options = LoadOptions { limits: limits.map(self::limits), ..LoadOptions::default() };
+        let index = py.detach(|| Index::from_bytes_with(bytes, &options));
         let fault = |message| exception(py, Error::File { path: PathBuf::from("<bytes>"), message });
-        Ok(NativeIndex { index: index.map_err(fault)? })
+        Ok(NativeIndex { index: index.map_err(fault)?.into() })
     }
 
     /// Bytes in use by ids, texts, attributes, engine.
@@ -335,6 +367,13 @@ impl NativeIndex {
 
     fn validate(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.index.validate()).map_err(|error| exception(py, error))
+    }
+}
+
+impl NativeIndex {
+    /// How long matching takes; `None` if the number of events is not known.
+    fn length(&self, py: Python<'_>, events: Option<usize>) -> Length {
+        Length::of_matching(events, py.detach(|| self.index.len()), self.index.engine_name())
     }
 }
 
