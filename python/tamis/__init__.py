@@ -10,6 +10,7 @@
 from importlib.metadata import version as _version
 
 from tamis.errors import (
+    ClosedIndex,
     DuplicateId,
     EventError,
     FileError,
@@ -18,6 +19,7 @@ from tamis.errors import (
     NeverMatchesWarning,
     OptionError,
     ParseError,
+    PublishConflict,
     TamisError,
     TooComplex,
     UnknownId,
@@ -42,6 +44,7 @@ __version__ = _version("tamis")
 __all__ = [
     "Alternative",
     "Attribute",
+    "ClosedIndex",
     "Dissection",
     "DuplicateId",
     "EngineInfo",
@@ -60,6 +63,7 @@ __all__ = [
     "ParseError",
     "Plan",
     "Predicate",
+    "PublishConflict",
     "RankedMatches",
     "TamisError",
     "TooComplex",

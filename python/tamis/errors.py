@@ -113,6 +113,33 @@ class FileError(TamisError):
         self.path = None if path is None else Path(path)
 
 
+class PublishConflict(FileError):
+    """Another version of a stored index became current meanwhile. Nothing was published; do the work again.
+
+    Attributes:
+        version: The version that was to be published.
+        expected: The version that it was to replace.
+        current: The version that is current instead; None if none is.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        version: str | None = None,
+        expected: str | None = None,
+        current: str | None = None,
+        path: str | Path | None = None,
+    ) -> None:
+        """Make the error for one version."""
+        super().__init__(message, path=path)
+        self.version, self.expected, self.current = version, expected, current
+
+
+class ClosedIndex(TamisError, ValueError):
+    """A call of an index after its `Index.close`."""
+
+
 class InternalError(TamisError):
     """A broken invariant: a fault in tamis itself."""
 

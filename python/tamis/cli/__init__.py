@@ -8,22 +8,21 @@ code. Heavy packages (pyarrow, rich) are imported where they are used, so that `
 | `commands/` | the commands that need no Spark |
 | `pipeline/`, `demo/` | ``tamis spark`` and ``tamis demo`` |
 | `input/`, `output/` | loading rules; printing results |
+
+`guard` runs a command so that every way to end has its exit code.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tamis import TamisError
 from tamis.cli import demo, pipeline
 from tamis.cli.commands import draw, engines, explain, match, tour
-from tamis.cli.exits import CommandError, Exit
-from tamis.files import InputError
+from tamis.cli.guard import guarded
 
 _EXAMPLES = """examples:
   tamis tour                                    a tour on built-in data, without files of your own
@@ -46,7 +45,8 @@ class _ShowVersion(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="tamis",
         description="Find the rules, out of millions of Boolean expressions, that an event matches.",
@@ -68,38 +68,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["match", "no-such-rules.txt", "no-such-events.jsonl"])
     2
     """
-    try:
-        arguments = _parser().parse_args(argv)
-    except SystemExit as ended:  # argparse has printed help, a version or a usage error
-        return ended.code if isinstance(ended.code, int) else Exit.WRONG_INPUT.value
+    return int(guarded(lambda: _run(argv)))
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Parse the command line, and run the chosen command."""
     _print_all_characters()
-    return int(_run(arguments))
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    """Run the chosen command, and turn errors into a message and an exit code."""
+    arguments = command_parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
-    try:
-        code = run(arguments)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        _drop_output()
-        return Exit.OUTPUT_CLOSED
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
-    except CommandError as error:
-        print(error, file=sys.stderr)
-    except InputError as error:
-        print(f"{error.place}: error: {error.message}", file=sys.stderr)
-    except (TamisError, OSError) as error:
-        print(f"tamis: error: {error}", file=sys.stderr)
-    return Exit.WRONG_INPUT
-
-
-def _drop_output() -> None:
-    """Redirect stdout to the null device: Python flushes stdout at exit, and would fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return run(arguments)
 
 
 def _print_all_characters() -> None:

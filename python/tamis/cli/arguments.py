@@ -10,6 +10,11 @@ from tamis.files.formats import EventsFormat, RulesFormat
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
+# The largest number that the core takes.
+_MOST = 2**63 - 1
+_MOST_THREADS = 1024
+_SHOWN_CHARACTERS = 40
+
 RULES_FORMATS = """rules, by file ending (or --rules-format):
   .txt, other  one expression per line; its id is the line number. If the first rule has the
                form id<TAB>expression, all have. Blank lines, # and -- lines are skipped
@@ -106,10 +111,27 @@ def at_least_one(text: str) -> int:
     >>> at_least_one("12")
     12
     """
+    return _whole_number(text, _MOST)
+
+
+def thread_count(text: str) -> int:
+    """Parse a number of threads, for argparse.
+
+    >>> thread_count("8")
+    8
+    """
+    return _whole_number(text, _MOST_THREADS)
+
+
+def _whole_number(text: str, most: int) -> int:
+    shown = repr(text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}...")
     try:
         number = int(text)
     except ValueError:
-        number = 0
+        # Python refuses to convert thousands of digits.
+        number = most + 1 if text.isdecimal() else 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {shown}")
+    if number > most:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at most {most}, found {shown}")
     return number

@@ -8,6 +8,7 @@ HELP = """exit codes:
   0    at least one match
   1    no match (as grep does)
   2    wrong arguments, or a bad rule or event; stderr has the location and the reason
+  70   tamis failed: not enough memory, or a fault in tamis; stderr has the reason
   130  interrupted with Ctrl-C
   141  the output was closed, as by `head`
 """
@@ -19,6 +20,7 @@ class Exit(IntEnum):
     MATCHED = 0
     NOTHING_MATCHED = 1
     WRONG_INPUT = 2
+    FAILED = 70
     INTERRUPTED = 130
     OUTPUT_CLOSED = 141
 

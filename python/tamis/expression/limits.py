@@ -12,7 +12,8 @@ class Limits:
     Attributes:
         max_length: Bytes of expression text.
         max_depth: Levels of nesting; at most 1000.
-        max_regex_size: Bytes a compiled regular expression may take.
+        max_regex_size: Bytes a compiled regular expression may take. All of one rule together may take 16
+            times as many.
         max_dnf: Conjunctions an expression may expand to, for engines that take only conjunctions.
 
     >>> import tamis

@@ -121,7 +121,13 @@ class JsonSource:
 
     @classmethod
     def standard_input(cls) -> JsonSource:
-        """Read standard input."""
+        """Read standard input.
+
+        Raises:
+            InputError: It is closed.
+        """
+        if sys.stdin is None:
+            raise InputError("standard input", "it is closed; name a file of events, or connect a pipe")
         # Typed as a stream that may lack read1; in fact it is buffered.
         stream = cast("ReadsWhatIsThere", sys.stdin.buffer)
         return cls(lambda: nullcontext(stream), "standard input", None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, NoReturn, cast
+
 from tamis import _native
+from tamis.errors import ClosedIndex
 
 
 class IndexHandle:
@@ -10,4 +13,26 @@ class IndexHandle:
 
     __slots__ = ("_native",)
 
+    # Replaced by `CLOSED` when the index is closed, so that open indexes pay nothing for the check.
     _native: _native.NativeIndex
+
+
+class _ClosedNative:
+    """Stands for the index of the core after `Index.close`: every use raises."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise for every method."""
+        raise ClosedIndex("the index is closed; load or make it again")
+
+    def __len__(self) -> int:
+        """Raise: special methods are not looked up by `__getattr__`."""
+        self.__getattr__("__len__")
+
+    def __contains__(self, item: Any) -> bool:
+        """Raise as `__len__` does."""
+        self.__getattr__("__contains__")
+
+
+CLOSED = cast(_native.NativeIndex, _ClosedNative())

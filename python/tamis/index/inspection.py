@@ -36,7 +36,7 @@ class Inspection(Rules):
     def attributes(self) -> frozenset[str]:
         """Name the attributes that rules refer to; events need no others.
 
-        Attributes that only removed rules referred to may be included.
+        Attributes that only removed rules referred to may be included. `Index.compact` drops them.
 
         >>> from tamis import Index
         >>> index = Index()
@@ -57,7 +57,11 @@ class Inspection(Rules):
         }
 
     def memory_usage(self) -> dict[str, int]:
-        """Give the estimated bytes in use by part, and their total."""
+        """Give the estimated bytes in use by part, and their total.
+
+        This is within 10% of what is allocated, compiled regular expressions included. The buffers of
+        matching threads are not part of it.
+        """
         parts = dict(zip(("ids", "texts", "attributes", "engine"), self._native.memory(), strict=True))
         return {**parts, "total": sum(parts.values())}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import tamis
 from tamis.cli.arguments import RULES_FORMATS, add_command, add_rules, at_least_one
 from tamis.cli.exits import CommandError, Exit
 from tamis.cli.input.rules import add_to_index, read_rules_file, stop
+from tamis.files.overlap import refuse_output_stream, refuse_overlap
 
 if TYPE_CHECKING:
     from tamis.cli.arguments import Commands
@@ -38,6 +40,7 @@ _EXAMPLES = """examples:
 _EXIT_CODES = """exit codes:
   0    done
   2    wrong arguments, a bad rule, or Graphviz is missing; stderr has the reason
+  70   tamis failed: not enough memory, or a fault in tamis; stderr has the reason
 """
 
 
@@ -71,6 +74,10 @@ def add_parser(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Draw the rules."""
     output: Path | None = arguments.output
+    if output is None:
+        refuse_output_stream(sys.stdout, [arguments.rules])
+    else:
+        refuse_overlap(output, [], [arguments.rules])
     # Before the work, which would be wasted without Graphviz.
     graphviz = _find_graphviz(output) if output and output.suffix.lower() in _PICTURES else None
     dot = _draw(arguments)

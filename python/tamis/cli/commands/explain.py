@@ -16,6 +16,7 @@ from tamis.cli.exits import Exit
 from tamis.cli.input.rules import read_rules_file, rule_error, stop, warnings_about
 from tamis.cli.output.console import explanation_tree, output_console, plain
 from tamis.files import EventChunk, InputError, Rule, RulesFile, open_events
+from tamis.files.overlap import refuse_output_stream
 
 if TYPE_CHECKING:
     from tamis import Explanation
@@ -50,6 +51,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain one rule for one event."""
+    refuse_output_stream(sys.stdout, [arguments.rules, arguments.events])
     file = read_rules_file(arguments, on_error=_ignore)
     rule = _find_rule(file, arguments.id)
     number, event = _find_event(arguments)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tamis import TamisError
-from tamis.cli.arguments import FORMATS, add_command, add_files, at_least_one
+from tamis.cli.arguments import FORMATS, add_command, add_files, at_least_one, thread_count
 from tamis.cli.exits import HELP as EXIT_CODES
 from tamis.cli.exits import Exit
 from tamis.cli.input.bulk import run_in_bulk
@@ -18,6 +18,7 @@ from tamis.cli.output.progress import ProgressMeter
 from tamis.cli.output.views import CountsView, Hit, IdsView, TopView, View
 from tamis.cli.output.writers import choose_writer
 from tamis.files import EventChunk, open_events
+from tamis.files.overlap import refuse_output_stream
 
 if TYPE_CHECKING:
     from tamis.cli.arguments import Commands
@@ -45,7 +46,7 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "match", summary, _DESCRIPTION, epilog)
     add_files(parser)
     parser.add_argument("--engine", default="auto", help="see `tamis engines` (default: auto)")
-    parser.add_argument("--threads", type=at_least_one, metavar="N", help="default: one per core")
+    parser.add_argument("--threads", type=thread_count, metavar="N", help="default: one per core")
     parser.add_argument("--limit", type=at_least_one, metavar="N", help="stop after N events")
     parser.add_argument(
         "--id-field", metavar="NAME", help="name events by this field (a.b is a field of an object)"
@@ -78,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _match(arguments: argparse.Namespace, view: View[Hit]) -> int:
+    refuse_output_stream(sys.stdout, [arguments.rules, arguments.events])
     on_error = skip if arguments.skip_bad_events else stop
     # Opened before the rules are loaded, so that a wrong file name is reported early.
     source = open_events(

@@ -21,8 +21,14 @@ def output_console() -> Console:
     """Return a console for stdout; in a pipe it prints plain text of a fixed width."""
     from rich.console import Console
 
+    class OutputConsole(Console):
+        """Leaves a closed pipe to the command; rich would exit with the code of "no match"."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     free_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(
+    return OutputConsole(
         file=sys.stdout,
         width=None if free_width else _WIDTH_IN_A_PIPE,
         highlight=False,

@@ -103,7 +103,9 @@ class TopView:
         results = []
         for row, event in enumerate(chunk.mappings()):
             try:
-                results.append(index.top_k(event, k=self._k))
+                # No event matches more rules than there are; the core takes no larger number than 64 bits
+                # hold.
+                results.append(index.top_k(event, k=min(self._k, len(index))))
             except EventError as error:
                 raise InputError(f"event {chunk.numbers[row]}", str(error), row) from error
         return results

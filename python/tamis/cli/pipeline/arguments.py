@@ -16,6 +16,7 @@ FORMATS = ("parquet", "json", "csv")
 EXIT_CODES = """exit codes:
   0    done
   2    wrong arguments, bad data, or Spark is missing; stderr has the reason
+  70   tamis failed: not enough memory, or a fault in tamis; stderr has the reason
 """
 
 

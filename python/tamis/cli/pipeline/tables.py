@@ -5,7 +5,7 @@ Paths are checked where Spark runs, which with Spark Connect is another machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -52,6 +52,28 @@ def format_of(spark: SparkSession, path: str) -> str:
             f"{', '.join(dict.fromkeys(_ENDINGS.values()))}"
         )
     return found
+
+
+def check_output(
+    spark: SparkSession, out: str, overwrite: bool, read: Sequence[str | None], literal: Sequence[str] = ()
+) -> None:
+    """Check an output before the work and before anything is removed.
+
+    Args:
+        spark: The session.
+        out: The output.
+        overwrite: Whether it may exist.
+        read: Tables that are read; None is no table.
+        literal: Stores, and other outputs, whose paths have no wildcards.
+
+    Raises:
+        FileError: It overlaps an input.
+        CommandError: It exists, and is not to be overwritten.
+    """
+    from tamis.spark.store import outputs
+
+    outputs.check_output(spark, out, read, literal)
+    refuse_existing(spark, out, overwrite)
 
 
 def refuse_existing(spark: SparkSession, out: str, overwrite: bool) -> None:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from tamis.spark.build.event_sample import copy_sample
 from tamis.spark.build.shard_builder import UPSERT
-from tamis.spark.build.version import VersionSettings, build_version
+from tamis.spark.build.version import Publication, VersionSettings, build_version
 from tamis.spark.columns import arrow_id_type
 from tamis.spark.store import version_files
 from tamis.spark.store.folder import Folder
@@ -42,7 +42,8 @@ def compact(
         publish: Whether to make the version the current one.
 
     Raises:
-        FileError: The store has no current version, or another version became current meanwhile.
+        PublishConflict: Another version became current meanwhile; call it again.
+        FileError: The store has no current version.
     """
     store = store_uri(uri)
     before = remote_call(spark, version_files.read_manifest, store)
@@ -55,16 +56,14 @@ def compact(
     )
     numbers = spark.range(0, ref.shards, 1, max(1, ref.shards))
     rules = numbers.mapInArrow(_ShardReader(ref), f"id {ref.id_type}, expression string")
-    merged = build_version(
+    return build_version(
         rules.withColumn("op", F.lit(UPSERT)),
         VersionSettings(store, name, before.engine, before.missing, before.options),
         shards=shards,
         on_error="raise",
         sample=sample,
+        publication=Publication(before.version) if publish else None,
     )
-    if publish:
-        remote_call(spark, version_files.move_current, store, merged.version, before.version)
-    return merged
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from tamis import Index
 from tamis.expression import Missing
 from tamis.spark.build.event_sample import write_sample
 from tamis.spark.build.shard_builder import UPSERT
-from tamis.spark.build.version import OnError, VersionSettings, build_version, rule_columns
+from tamis.spark.build.version import OnError, Publication, VersionSettings, build_version, rule_columns
 from tamis.spark.store import version_files
 from tamis.spark.store.manifest import IndexRef
+from tamis.spark.store.outputs import check_output_of_tables
 from tamis.spark.store.remote_call import remote_call
 from tamis.spark.store.uris import store_uri
 
@@ -59,16 +60,22 @@ def build_index(
         ParseError: An expression does not parse; the message has the id, the reason and the position.
         DuplicateId: Several rows have the same id.
         InvalidId: An id is null.
-        FileError: A version of that name exists.
+        FileError: A version of that name exists; or the store contains the files of `subscriptions` or
+        `stats`.
     """
     spark = subscriptions.sparkSession
     store = store_uri(uri)
+    check_output_of_tables(store, subscriptions, stats)
     Index(engine, missing, options)  # raises for settings that no worker could use
     rows = rule_columns(subscriptions, id_col, expr_col).withColumn("op", F.lit(UPSERT))
     name = remote_call(spark, version_files.reserve, store, version)
     settings = VersionSettings(store, name, engine, missing, dict(options or {}))
     sample = None if stats is None else write_sample(stats, store, version_files.folder_of(name))
-    ref = build_version(rows, settings, shards=shards, sample=sample, on_error=on_error)
-    if publish:
-        remote_call(spark, version_files.move_current, store, ref.version)
-    return ref
+    return build_version(
+        rows,
+        settings,
+        shards=shards,
+        sample=sample,
+        on_error=on_error,
+        publication=Publication() if publish else None,
+    )

@@ -28,6 +28,13 @@ SHARD_ROWS = 2_000_000
 
 
 @dataclass(frozen=True)
+class Publication:
+    """Makes a version the current one when it is written, if `expected` is current; None accepts any."""
+
+    expected: str | None = None
+
+
+@dataclass(frozen=True)
 class VersionSettings:
     """The name of the version to build, its store, and the settings of its index."""
 
@@ -46,10 +53,14 @@ def build_version(
     on_error: OnError,
     sample: StoredFile | None = None,
     parent: tuple[IndexRef, Manifest] | None = None,
+    publication: Publication | None = None,
 ) -> IndexRef:
     """Build all shards of a version and write its manifest; with a parent, as a delta upon it.
 
-    `rows` has the columns `id`, `expression` and `op`.
+    `rows` has the columns `id`, `expression` and `op`. Without a publication the current version stays.
+
+    Raises:
+        PublishConflict: Another version than the publication expects is current; the version was not written.
     """
     if on_error not in ("raise", "quarantine"):
         raise ValueError(f"on_error is {on_error!r}, must be 'raise' or 'quarantine'")
@@ -78,7 +89,10 @@ def build_version(
         quarantine=files["quarantine"],
         observed=sample,
     )
-    return remote_call(rows.sparkSession, version_files.commit, settings.uri, manifest)
+    spark, uri = rows.sparkSession, settings.uri
+    if publication is None:
+        return remote_call(spark, version_files.commit, uri, manifest)
+    return remote_call(spark, version_files.commit_as_current, uri, manifest, publication.expected)
 
 
 def rule_columns(rules: DataFrame, id_col: str, expr_col: str) -> DataFrame:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from tamis.files.overlap import refuse_overlap
+from tamis.spark.store.outputs import check_output_of_tables
+
 
 @dataclass(frozen=True)
 class Ingested:
@@ -29,7 +32,13 @@ class Ingested:
             good: The folder for good rows.
             bad: The folder for bad rows: the quarantine.
             mode: What to do if a folder exists: ``"error"``, ``"append"``, ``"overwrite"``, ``"ignore"``.
+
+        Raises:
+            FileError: The folders overlap, or one contains the files of the input.
         """
+        refuse_overlap(bad, [], [good])
+        for folder in (good, bad):
+            check_output_of_tables(folder, self.checked)
         self.checked.persist()
         try:
             self.good.write.mode(mode).parquet(good)

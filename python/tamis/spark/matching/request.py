@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from tamis.spark.matching.task import Output
 
+_MAX_TOP_K = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class MatchRequest:
@@ -27,6 +29,10 @@ class MatchRequest:
             raise ValueError(f"output is {self.output!r}, must be 'rows' or 'array'")
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top_k is {self.top_k}, must be at least 1")
+        if self.top_k is not None and self.top_k > _MAX_TOP_K:
+            raise ValueError(
+                f"top_k is {self.top_k}, must be at most {_MAX_TOP_K}, the longest array of Spark"
+            )
         if self.weights_col is not None and self.top_k is None:
             raise ValueError("weights_col has no effect without top_k")
         if self.groups < 1:

@@ -22,6 +22,8 @@ from tamis.spark.matching.table import match
 from tamis.spark.store import version_files
 from tamis.spark.store.folder import Folder
 from tamis.spark.store.manifest import IndexRef
+from tamis.spark.store.manifest_fields import Fields
+from tamis.spark.store.outputs import check_output
 from tamis.spark.store.remote_call import remote_call
 from tamis.spark.store.uris import spark_uri, store_uri
 
@@ -54,12 +56,14 @@ def match_stream(
         kw: Further arguments of `match`: ``event_id_col``, ``json_col``, ``top_k``, ``output`` and so on.
 
     Raises:
-        FileError: The store has no current version.
+        FileError: The store has no current version; or two of the store, `out` and `checkpoint` overlap.
         TypeError: `kw` has an argument that `match` does not take.
     """
     if not events.isStreaming:
         raise ValueError("events is not a stream; match takes tables")
     MatchRequest(**kw)
+    check_output(events.sparkSession, out, [], [index_uri, checkpoint])
+    check_output(events.sparkSession, checkpoint, [], [index_uri])
     store = store_uri(index_uri)
     remote_call(events.sparkSession, version_files.read_manifest, store)
     batch = BatchMatcher(store, spark_uri(out), f"{store_uri(checkpoint)}/pins", dict(kw))
@@ -91,13 +95,19 @@ def pin(index_uri: str, pins: str, batch_id: int) -> IndexRef:
     """
     folder, name = Folder.at(pins), f"{batch_id}.json"
     try:
-        pinned = json.loads(folder.read(name))
+        content = Fields.parse(folder.read(name), "the pin")
+        version, digest = content.version("version"), content.sha256("digest")
+    except ValueError as error:
+        raise FileError(
+            f"the pin {pins}/{name} is damaged: {error}; without it the batch uses the current version",
+            path=name,
+        ) from error
     except FileNotFoundError:
         ref = version_files.resolve(index_uri)
         folder.write(name, json.dumps({"version": ref.version, "digest": ref.digest}).encode())
         folder.remove(f"{batch_id - _PINS_KEPT}.json")
         return ref
-    ref = version_files.resolve(index_uri, pinned["version"])
-    if ref.digest != pinned["digest"]:
+    ref = version_files.resolve(index_uri, version)
+    if ref.digest != digest:
         raise FileError(f"batch {batch_id} began with another content of version {ref.version!r}", path=name)
     return ref

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from tamis.spark.build.event_sample import SAMPLE_ROWS
 from tamis.spark.columns import exact_column, require_columns
 from tamis.spark.profiling.events import profile_events
+from tamis.spark.store.outputs import check_output_of_tables
 
 
 def sample_events(
@@ -72,8 +73,12 @@ def save_profile(
         event_id_col: The column of ids.
         mode: What to do if the folder exists: ``"error"`` or ``"overwrite"``.
         options: Further arguments of `profile_events`.
+
+    Raises:
+        FileError: The folder contains the files of `events`.
     """
     saved = Profile(uri.rstrip("/"))
+    check_output_of_tables(saved.uri, events)
     attributes = profile_events(events, event_id_col=event_id_col, **options)
     sample = sample_events(events, rows, seed=seed, event_id_col=event_id_col)
     attributes.coalesce(1).write.mode(mode).parquet(f"{saved.uri}/attributes")

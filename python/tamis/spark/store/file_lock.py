@@ -32,9 +32,20 @@ def exclusive_lock(path: Path) -> AbstractContextManager[None]:
 
 @contextmanager
 def _flocked(module: ModuleType, path: Path) -> Iterator[None]:
-    with path.open("w") as file:
+    with os.fdopen(_open(path)) as file:
         module.flock(file, module.LOCK_EX)
         yield
+
+
+def _open(path: Path) -> int:
+    """Open the file of a lock, and create it if it does not exist; a symbolic link is an error.
+
+    Another user may have created it: then it may be readable only, which is enough for a lock.
+    """
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    except PermissionError:
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
 
 
 @contextmanager

@@ -5,21 +5,20 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, get_args
 
 from tamis import FileError
 from tamis.expression import Missing
 from tamis.spark.store.file_cache import checksum
 from tamis.spark.store.folder import Folder
+from tamis.spark.store.manifest_fields import HEADER_BYTES, Fields
 
 FORMAT = 1
 
 IdType = Literal["bigint", "string"]
-
-# The header of a saved index holds the checksums of all its sections, so it identifies the file.
-_HEADER_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class StoredFile:
     def of(cls, path: str, local: Path, rows: int) -> StoredFile:
         """Describe a local file that is, or will be, stored at `path`."""
         with local.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
+            header = file.read(HEADER_BYTES)
         return cls(path, local.stat().st_size, checksum(local), header.hex(), rows)
 
     def open(self, folder: Folder) -> Path:
@@ -56,7 +55,7 @@ class StoredFile:
         local = folder.local(self.path, self.sha256)
         try:
             with local.open("rb") as file:
-                same = file.read(_HEADER_BYTES).hex() == self.header and local.stat().st_size == self.bytes
+                same = file.read(HEADER_BYTES).hex() == self.header and local.stat().st_size == self.bytes
         except FileNotFoundError as error:
             raise FileError(f"{self.path} is missing from {folder.root}", path=self.path) from error
         if not same:
@@ -137,31 +136,67 @@ class Manifest:
             FileError: It is damaged, or has a format that this version of tamis does not read.
         """
         try:
-            content: dict[str, Any] = json.loads(data)
-            if content["format"] != FORMAT:
-                raise FileError(f"{name} has format {content['format']}; accepted is {FORMAT}", path=name)
-            layers = tuple(
-                Layer(layer["version"], _files(layer["shards"]), _files(layer["changed"]))
-                for layer in content.pop("layers")
-            )
-            quarantine, observed = _files(content.pop("quarantine")), content.pop("observed")
-            return cls(
+            content = Fields.parse(data, "the manifest")
+            format = content.count("format")
+            if format != FORMAT:
+                raise FileError(
+                    f"{name} has format {format}; accepted is {FORMAT}, a later version of tamis may read it",
+                    path=name,
+                )
+            version = content.version("version")
+            layers = tuple(_layer(layer) for layer in content.objects("layers"))
+            built_on = [layer.version for layer in layers]
+            if not layers or built_on[-1] != version or len(set(built_on)) < len(layers):
+                raise ValueError(f"the layers {built_on} must be distinct, and the last of them {version!r}")
+            observed = content.object_or_none("observed")
+            manifest = cls(
+                version=version,
+                created=content.seconds("created"),
+                id_type=content.choice("id_type", get_args(IdType)),
+                engine=content.text("engine"),
+                missing=content.choice("missing", get_args(Missing)),
+                options=content.options("options"),
+                subscriptions=content.count("subscriptions"),
+                attributes=content.texts("attributes"),
                 layers=layers,
-                quarantine=quarantine,
-                observed=StoredFile(**observed) if observed else None,
-                attributes=tuple(content.pop("attributes")),
-                **content,
+                quarantine=_files(content, "quarantine", version),
+                # A delta refers to the sample of the version that it is built on.
+                observed=None if observed is None else _file(observed, built_on),
+                format=format,
             )
-        except (ValueError, KeyError, TypeError) as error:
+            content.end()
+        except ValueError as error:
             raise FileError(f"{name} is not a manifest: {error}", path=name) from error
+        return manifest
 
     def digest(self) -> str:
         """Return the checksum of the manifest, which identifies the version's content."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
 
-def _files(listed: list[dict[str, Any]]) -> tuple[StoredFile, ...]:
-    return tuple(StoredFile(**file) for file in listed)
+def _layer(fields: Fields) -> Layer:
+    version = fields.version("version")
+    layer = Layer(version, _files(fields, "shards", version), _files(fields, "changed", version))
+    fields.end()
+    return layer
+
+
+def _files(fields: Fields, name: str, version: str) -> tuple[StoredFile, ...]:
+    return tuple(_file(listed, [version]) for listed in fields.objects(name))
+
+
+def _file(fields: Fields, versions: Collection[str]) -> StoredFile:
+    """Read a file that lies in the folder of one of some versions."""
+    size = fields.count("bytes")
+    file = StoredFile(
+        path=fields.path("path", versions),
+        bytes=size,
+        sha256=fields.sha256("sha256"),
+        header=fields.header("header", size),
+        rows=fields.count("rows"),
+    )
+    fields.end()
+    return file
 
 
 @dataclass(frozen=True, slots=True)

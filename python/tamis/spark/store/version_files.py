@@ -6,23 +6,43 @@
     versions/<version>/changed-00007-<unique>.parquet     ids that this version removes from older layers
     versions/<version>/quarantine-00007-<unique>.parquet  rejected rows
     versions/<version>/observed-<unique>.parquet          sample of events that the shards are optimized for
+    locks/                                                the lock of the store, see `store_lock`
 
 Tasks that fail or run twice leave files that no manifest lists. They are never read, and `sweep` removes
-them.
+them. Manifests and the pointer are written under the lock of the store: a name has one manifest, and the
+pointer is replaced only if it is as expected.
 """
 
 from __future__ import annotations
 
-import re
 import time
 import uuid
+from collections.abc import Iterable
 
-from tamis import FileError
-from tamis.spark.store.folder import Folder
+from tamis import FileError, PublishConflict
+from tamis.spark.store.folder import FileEntry, Folder
 from tamis.spark.store.manifest import IndexRef, Manifest
+from tamis.spark.store.manifest_fields import is_version_name
+from tamis.spark.store.store_lock import HeldLock, store_lock
 
 CURRENT = "CURRENT"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_MANIFEST = "manifest.json"
+_READ_AGAIN_SECONDS = (0.01, 0.03, 0.1, 0.3, 0.6)
+# Maximum difference between the clocks of machines that write one version.
+_CLOCK_SKEW_SECONDS = 3600.0
+
+
+class RemovedFiles(list[str]):
+    """The paths of removed files, relative to the store.
+
+    Attributes:
+        damaged: Manifests that cannot be read, each with the reason. They were kept, and so was all that they
+            may refer to.
+    """
+
+    def __init__(self, paths: Iterable[str] = (), damaged: Iterable[str] = ()) -> None:
+        super().__init__(paths)
+        self.damaged = list(damaged)
 
 
 def fresh_version() -> str:
@@ -36,7 +56,7 @@ def folder_of(version: str) -> str:
     Raises:
         ValueError: The name is not allowed for a version.
     """
-    if version == "current" or not _NAME.fullmatch(version):
+    if not is_version_name(version):
         raise ValueError(
             f"{version!r} is not a version name; accepted are letters, digits, '.', '_' and '-', "
             "beginning with a letter or digit, and not 'current'"
@@ -45,13 +65,13 @@ def folder_of(version: str) -> str:
 
 
 def _manifest_path(version: str) -> str:
-    return f"{folder_of(version)}/manifest.json"
+    return f"{folder_of(version)}/{_MANIFEST}"
 
 
 def versions(uri: str) -> list[str]:
     """List the versions that have a manifest, sorted by name."""
     paths = (entry.path.split("/") for entry in Folder.at(uri).entries("versions"))
-    return sorted(path[1] for path in paths if path[2:] == ["manifest.json"])
+    return sorted(path[1] for path in paths if path[2:] == [_MANIFEST])
 
 
 def _describe_versions(uri: str) -> str:
@@ -60,14 +80,33 @@ def _describe_versions(uri: str) -> str:
 
 
 def current_version(uri: str) -> str | None:
-    """Return the name of the current version; None if none was published yet."""
+    """Return the name of the current version; None if none was published yet.
+
+    Raises:
+        FileError: The pointer is damaged.
+    """
+    folder = Folder.at(uri)
     try:
-        name = Folder.at(uri).read(CURRENT).decode()
+        text = _read_pointer(folder)
     except FileNotFoundError:
         return None
-    if not name.endswith("\n"):
-        raise FileError(f"{CURRENT} of {uri} is truncated: {name!r}; publish a version again", path=CURRENT)
-    return name.strip()
+    name, line_break, rest = text.partition("\n")
+    if not line_break or rest or not is_version_name(name):
+        state = "damaged" if line_break else "truncated"
+        raise FileError(
+            f"{CURRENT} of {uri} is {state}: {text[:80]!r}; publish a version again", path=CURRENT
+        )
+    return name
+
+
+def _read_pointer(folder: Folder) -> str:
+    """Read the pointer. Where it is written in place, as in HDFS, a truncated one is read again."""
+    pauses = () if folder.is_local else _READ_AGAIN_SECONDS
+    for pause in pauses:
+        if (text := folder.read(CURRENT).decode(errors="replace")).endswith("\n"):
+            return text
+        time.sleep(pause)
+    return folder.read(CURRENT).decode(errors="replace")
 
 
 def read_manifest(uri: str, version: str = "current") -> Manifest:
@@ -86,7 +125,12 @@ def read_manifest(uri: str, version: str = "current") -> Manifest:
         data = Folder.at(uri).read(path)
     except FileNotFoundError as error:
         raise FileError(f"{uri} has no version {version!r}; {_describe_versions(uri)}", path=path) from error
-    return Manifest.from_bytes(data, path)
+    manifest = Manifest.from_bytes(data, path)
+    if manifest.version != version:
+        raise FileError(
+            f"{path} of {uri} is the manifest of another version, {manifest.version!r}", path=path
+        )
+    return manifest
 
 
 def resolve(uri: str, version: str = "current") -> IndexRef:
@@ -110,20 +154,56 @@ def pinned_manifest(ref: IndexRef) -> Manifest:
 def reserve(uri: str, version: str | None) -> str:
     """Return the name of a version to write: the given one, or an unused one.
 
+    This refuses an existing name before the work. Of two builds of one name the second to commit is refused.
+
     Raises:
         FileError: A version of that name exists.
     """
     name = version if version is not None else fresh_version()
     path = _manifest_path(name)
     if name in versions(uri):
-        raise FileError(f"{uri} already has a version {name!r}, and versions are immutable", path=path)
+        raise _name_taken(uri, name, path)
     return name
 
 
+def _name_taken(uri: str, version: str, path: str) -> FileError:
+    return FileError(f"{uri} already has a version {version!r}, and versions are immutable", path=path)
+
+
 def commit(uri: str, manifest: Manifest) -> IndexRef:
-    """Make a version readable by writing its manifest; all its other files must exist."""
-    Folder.at(uri).write(_manifest_path(manifest.version), manifest.to_bytes())
+    """Make a version readable by writing its manifest; all its other files must exist.
+
+    Raises:
+        FileError: A version of that name exists.
+    """
+    folder = Folder.at(uri)
+    with store_lock(folder) as lock:
+        _write_manifest(folder, uri, manifest, lock)
     return IndexRef.to(uri, manifest)
+
+
+def commit_as_current(uri: str, manifest: Manifest, expected: str | None) -> IndexRef:
+    """Make a version readable and the current one, in one step: both or nothing.
+
+    Args:
+        uri: The store.
+        manifest: The version.
+        expected: Refuse unless this version is current; None accepts any.
+
+    Raises:
+        PublishConflict: Another version is current. The version was not written, so its name is free.
+        FileError: A version of that name exists.
+    """
+    folder, ref = Folder.at(uri), IndexRef.to(uri, manifest)
+    with store_lock(folder) as lock:
+        current = None if expected is None else current_version(uri)
+        if current != expected:
+            if current is not None and _is_built_on(uri, current, ref):
+                return ref  # by an earlier attempt of this call: Spark may repeat a task
+            raise _conflict(manifest.version, expected, current)
+        _write_manifest(folder, uri, manifest, lock)
+        _write_current(folder, manifest.version, lock)
+    return ref
 
 
 def move_current(uri: str, version: str, expected: str | None = None) -> None:
@@ -135,21 +215,57 @@ def move_current(uri: str, version: str, expected: str | None = None) -> None:
         expected: Refuse unless this version is current; None accepts any.
 
     Raises:
-        FileError: The version does not exist, or the current version is not the expected one.
+        PublishConflict: Another version than the expected one is current.
+        FileError: The version does not exist.
     """
-    folder_of(version)
-    read_manifest(uri, version)
-    if expected is not None and current_version(uri) != expected:
-        raise FileError(
-            f"version {version!r} was built on {expected!r}, but {current_version(uri)!r} is current now; "
-            "apply the changes again",
-            path=CURRENT,
-        )
-    Folder.at(uri).write(CURRENT, f"{version}\n".encode())
+    folder = Folder.at(uri)
+    read_manifest(uri, version)  # before the lock, which creates a folder
+    with store_lock(folder) as lock:
+        read_manifest(uri, version)
+        if expected is not None and (current := current_version(uri)) not in (expected, version):
+            raise _conflict(version, expected, current)
+        _write_current(folder, version, lock)
 
 
-def sweep(uri: str, keep: int, grace: float) -> list[str]:
+def _conflict(version: str, expected: str | None, current: str | None) -> PublishConflict:
+    return PublishConflict(
+        f"version {version!r} was built on {expected!r}, but {current!r} is current now; nothing was "
+        "published: apply the changes again",
+        version=version,
+        expected=expected,
+        current=current,
+        path=CURRENT,
+    )
+
+
+def _is_built_on(uri: str, current: str, ref: IndexRef) -> bool:
+    layers = read_manifest(uri, current).layers
+    return any(layer.version == ref.version for layer in layers) and resolve(uri, ref.version) == ref
+
+
+def _write_manifest(folder: Folder, uri: str, manifest: Manifest, lock: HeldLock) -> None:
+    path, content = _manifest_path(manifest.version), manifest.to_bytes()
+    try:
+        existing = folder.read(path)
+    except FileNotFoundError:
+        lock.confirm()
+        folder.write(path, content)
+        return
+    # Spark may repeat a task: then the manifest is there, and is the same.
+    if existing != content:
+        raise _name_taken(uri, manifest.version, path)
+
+
+def _write_current(folder: Folder, version: str, lock: HeldLock) -> None:
+    lock.confirm()
+    folder.write(CURRENT, f"{version}\n".encode())
+
+
+def sweep(uri: str, keep: int, grace: float) -> RemovedFiles:
     """Remove old versions, and files that no manifest lists.
+
+    A manifest that cannot be read is kept, with all that it may refer to: the files of its version, and all
+    files that existed when it was written.
 
     Args:
         uri: The store.
@@ -161,27 +277,67 @@ def sweep(uri: str, keep: int, grace: float) -> list[str]:
     Returns:
         The paths of the removed files, relative to the store.
     """
-    folder, current = Folder.at(uri), current_version(uri)
-    manifests = sorted(
-        (read_manifest(uri, version) for version in versions(uri)),
-        key=lambda manifest: (manifest.created, manifest.version),
-    )
-    horizon = time.time() - grace
-    kept = [
-        manifest
-        for age, manifest in enumerate(reversed(manifests))
-        if age < keep or manifest.version == current or manifest.created > horizon
-    ]
-    needed = {path for manifest in kept for path in manifest.files}
-    needed |= {_manifest_path(manifest.version) for manifest in kept}
-    # Manifests first: a version with some files removed must not be readable.
-    unneeded = sorted(
-        (entry for entry in folder.entries("versions") if entry.path not in needed),
-        key=lambda entry: (not entry.path.endswith("/manifest.json"), entry.path),
-    )
-    removed = [entry.path for entry in unneeded if entry.modified <= horizon]
-    for path in removed:
+    folder, horizon = Folder.at(uri), time.time() - grace
+    if not folder.entries("versions"):
+        return RemovedFiles()
+    with store_lock(folder) as lock:
+        current, entries = current_version(uri), folder.entries("versions")
+        manifests, damaged = _read_manifests(uri, entries)
+        kept = [
+            manifest
+            for age, manifest in enumerate(reversed(manifests))
+            if age < keep or manifest.version == current or manifest.created > horizon
+        ]
+        needed = {path for manifest in kept for path in manifest.files}
+        needed |= {_manifest_path(manifest.version) for manifest in kept}
+        unreadable = {path: entry for path, (entry, _) in damaged.items()}
+        unneeded = sorted(
+            entry.path
+            for entry in entries
+            if entry.path not in needed
+            and entry.modified <= horizon
+            and not _may_be_listed(entry, unreadable)
+        )
+        # Manifests first, and under the lock: a version with some files removed must not be readable, and
+        # none of these can become current meanwhile.
+        first = [path for path in unneeded if path.endswith(f"/{_MANIFEST}")]
+        for path in first:
+            lock.confirm()
+            folder.remove(path)
+    rest = [path for path in unneeded if not path.endswith(f"/{_MANIFEST}")]
+    for path in rest:
         folder.remove(path)
+    removed = RemovedFiles(
+        [*first, *rest], (f"{path}: {reason}" for path, (_, reason) in sorted(damaged.items()))
+    )
     for version_folder in {"/".join(path.split("/")[:2]) for path in removed}:
         folder.remove_empty(version_folder)
     return removed
+
+
+def _read_manifests(
+    uri: str, entries: list[FileEntry]
+) -> tuple[list[Manifest], dict[str, tuple[FileEntry, str]]]:
+    """Read all manifests, the oldest first; return those that cannot be read with the reason."""
+    manifests, damaged = [], {}
+    for entry in entries:
+        _, version, *name = entry.path.split("/")
+        if name != [_MANIFEST]:
+            continue
+        try:
+            manifests.append(read_manifest(uri, version))
+        except (FileError, OSError, ValueError) as error:
+            damaged[entry.path] = (entry, str(error))
+    manifests.sort(key=lambda manifest: (manifest.created, manifest.version))
+    return manifests, damaged
+
+
+def _may_be_listed(entry: FileEntry, unreadable: dict[str, FileEntry]) -> bool:
+    """Return whether a manifest that cannot be read may refer to a file, or is the file."""
+    if entry.path.endswith(f"/{_MANIFEST}"):
+        return entry.path in unreadable
+    own_folder = entry.path.rpartition("/")[0]
+    return any(
+        path.rpartition("/")[0] == own_folder or entry.modified <= manifest.modified + _CLOCK_SKEW_SECONDS
+        for path, manifest in unreadable.items()
+    )

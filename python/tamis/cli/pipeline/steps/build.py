@@ -53,7 +53,9 @@ def add_parser(steps: Commands) -> None:
 def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) -> int:
     """Build a version."""
     from tamis.spark.build.index import build_index
+    from tamis.spark.store.outputs import check_output
 
+    check_output(spark, arguments.index, [arguments.rules, arguments.stats])
     with log.step("build", "indexing rules") as note:
         ref = build_index(
             read_table(spark, arguments.rules, arguments.format),

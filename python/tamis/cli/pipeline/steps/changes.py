@@ -49,7 +49,9 @@ def add_parser(steps: Commands) -> None:
 def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) -> int:
     """Write a delta version."""
     from tamis.spark.build.changes import apply_changes
+    from tamis.spark.store.outputs import check_output
 
+    check_output(spark, arguments.index, [arguments.changes])
     with log.step("changes", "writing the changes") as note:
         ref = apply_changes(
             read_table(spark, arguments.changes, arguments.format),

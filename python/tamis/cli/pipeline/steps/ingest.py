@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tamis.cli.exits import CommandError, Exit
 from tamis.cli.pipeline.arguments import add_output, add_step, add_table
-from tamis.cli.pipeline.tables import read_table, refuse_existing, write_mode
+from tamis.cli.pipeline.tables import check_output, read_table, write_mode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,8 +68,8 @@ def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) ->
     bad = arguments.bad or f"{out}-bad"
     if bad == out:
         raise CommandError(f"{bad}: error: good and bad rows need different folders")
-    for folder in (out, bad):
-        refuse_existing(spark, folder, arguments.overwrite)
+    check_output(spark, out, arguments.overwrite, [arguments.input])
+    check_output(spark, bad, arguments.overwrite, [arguments.input], [out])
     with log.step("ingest", "checking every row") as note:
         rows = read_table(spark, arguments.input, arguments.format)
         _KINDS[arguments.kind](rows, arguments).save(

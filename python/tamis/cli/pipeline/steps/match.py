@@ -16,7 +16,7 @@ from tamis.cli.pipeline.arguments import (
     event_column_options,
     output_options,
 )
-from tamis.cli.pipeline.tables import format_of, read_table, refuse_existing, write_mode
+from tamis.cli.pipeline.tables import check_output, format_of, read_table, write_mode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,6 +38,7 @@ _EXIT_CODES = """exit codes:
   0    done, with at least one match
   1    done, without a match (as grep does)
   2    wrong arguments, bad data, or Spark is missing; stderr has the reason
+  70   tamis failed: not enough memory, or a fault in tamis; stderr has the reason
 """
 
 
@@ -66,7 +67,7 @@ def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) ->
     from tamis.spark.store.uris import spark_uri
     from tamis.spark.store.versions import open_index
 
-    refuse_existing(spark, arguments.out, arguments.overwrite)
+    check_output(spark, arguments.out, arguments.overwrite, [arguments.events], [arguments.index])
     ref = open_index(spark, arguments.index, arguments.index_version)
     with log.step("match", "matching events") as note:
         found = _matches(spark, arguments, ref)

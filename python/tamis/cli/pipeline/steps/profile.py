@@ -15,7 +15,7 @@ from tamis.cli.pipeline.arguments import (
     add_table,
     event_column_options,
 )
-from tamis.cli.pipeline.tables import read_table, refuse_existing, write_mode
+from tamis.cli.pipeline.tables import check_output, read_table, write_mode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,7 +56,7 @@ def add_parser(steps: Commands) -> None:
 
 def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) -> int:
     """Profile events or rules."""
-    refuse_existing(spark, arguments.out, arguments.overwrite)
+    check_output(spark, arguments.out, arguments.overwrite, [arguments.input, arguments.sample])
     table = read_table(spark, arguments.input, arguments.format)
     if arguments.expr_col in table.columns:
         return _rules(spark, arguments, log)

@@ -20,6 +20,7 @@ running stream uses it from its next batch on."""
 
 _EXAMPLES = """examples:
   tamis spark publish index monday
+  tamis spark publish index tuesday --expected monday
 """
 
 
@@ -28,6 +29,9 @@ def add_parser(steps: Commands) -> None:
     parser = add_step(steps, "publish", "set the current version", _DESCRIPTION, _EXAMPLES, execute)
     add_store(parser)
     parser.add_argument("version", metavar="VERSION", help="the version's name")
+    parser.add_argument(
+        "--expected", metavar="NAME", help="publish only if this version is current (default: any)"
+    )
 
 
 def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) -> int:
@@ -35,6 +39,6 @@ def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) ->
     from tamis.spark.store.versions import open_index, publish
 
     with log.step("publish", "setting the current version") as note:
-        publish(spark, arguments.index, arguments.version)
+        publish(spark, arguments.index, arguments.version, expected=arguments.expected)
         note.text = describe_version(open_index(spark, arguments.index), published=True)
     return Exit.MATCHED

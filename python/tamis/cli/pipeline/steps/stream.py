@@ -56,7 +56,10 @@ def add_parser(steps: Commands) -> None:
 def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) -> int:
     """Match all files, or with --every until interrupted."""
     from tamis.spark.matching.stream import match_stream
+    from tamis.spark.store.outputs import check_output
 
+    for folder in (arguments.out, arguments.checkpoint):
+        check_output(spark, folder, [arguments.events])
     trigger: dict[str, Any] = (
         {"processingTime": arguments.every} if arguments.every else {"availableNow": True}
     )

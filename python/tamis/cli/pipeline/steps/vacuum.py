@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """Remove old versions of an index, and files of failed tasks. The current version is kept, and
 so are the files that a kept version refers to. Files younger than --hours are kept: a running
-build may need them."""
+build may need them. A version whose manifest cannot be read is reported and kept, with all files
+that it may refer to."""
 
 _EXAMPLES = """examples:
   tamis spark vacuum index
@@ -52,8 +55,13 @@ def execute(spark: SparkSession, arguments: argparse.Namespace, log: StepLog) ->
 
     with log.step("vacuum", "removing old versions") as note:
         grace = timedelta(hours=arguments.hours)
-        removed = vacuum(spark, arguments.index, arguments.keep, grace=grace)
+        with warnings.catch_warnings(action="ignore"):  # printed below, without a line of this program
+            removed = vacuum(spark, arguments.index, arguments.keep, grace=grace)
         note.text = f"{len(removed):,} files removed"
     for path in removed:
         log.print_line(f"  {path}", "dim")
+    for manifest in removed.damaged:
+        print(
+            f"{arguments.index}: warning: a version cannot be read and was kept: {manifest}", file=sys.stderr
+        )
     return Exit.MATCHED
