@@ -170,8 +170,6 @@ fn dictionary(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<
     let meanings = values.meanings.map(|meanings| {
         keys.iter().map(|key| key.map_or_else(missing, |key| whole(&meanings[key as usize]))).collect()
     });
-    // A dictionary of no values has no type to object to.
-    let meanings = if size == 0 { Some(vec![missing(); len]) } else { meanings };
     let array = DictionaryArray::<Int8Type>::new(Int8Array::from(keys), values.array);
     Ok(Column { array: Arc::new(array), meanings })
 }

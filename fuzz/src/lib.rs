@@ -5,6 +5,7 @@
 
 pub mod arrow_batches;
 mod arrow_columns;
+pub mod crafted_file;
 pub mod history;
 pub mod json_events;
 pub mod open_file;
@@ -18,6 +19,7 @@ pub type Check = fn(&[u8]);
 pub const TARGETS: &[(&str, Check)] = &[
     ("parse", parse::check),
     ("open_file", open_file::check),
+    ("crafted_file", crafted_file::check),
     ("history", history::check),
     ("json_events", json_events::check),
     ("arrow_batches", arrow_batches::check),
