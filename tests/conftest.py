@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from pathlib import Path
 
 import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
+
+# Read by every JVM that a test starts, in this process or another; examples in the documentation start some.
+os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark" / "support" / "conf")
 
 SEED = int(os.environ.get("TAMIS_SEED") or secrets.randbelow(2**32))
 

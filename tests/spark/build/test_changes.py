@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from tests.spark.support.frames import frame_rows
+from tests.spark.support.versions import empty_delta
 from tests.spark.support.workload import (
     as_json,
     as_rules,
@@ -32,6 +33,7 @@ from tamis.spark import (
     vacuum,
 )
 from tamis.spark.store import version_files
+from tamis.spark.store.manifest import IndexRef, Manifest
 
 EVENTS = events(120)
 CHANGES = "id bigint, expression string, op string"
@@ -143,23 +145,60 @@ def test_wrong_arguments(spark: SparkSession, tmp_path: Path) -> None:
         vacuum(spark, tmp_path, grace=-timedelta(1))
 
 
-def test_changes_to_a_version_that_is_no_longer_in_use(
+class Rival:
+    """Publishes another delta whenever a version is about to be published, a number of times."""
+
+    def __init__(self, uri: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+        self._uri, self._left = str(uri), times
+        self._commit = version_files.commit_as_current
+        self.published: list[str] = []
+        monkeypatch.setattr(version_files, "commit_as_current", self)
+
+    def __call__(self, uri: str, manifest: Manifest, expected: str | None) -> IndexRef:
+        if self._left:
+            self._left -= 1
+            parent = version_files.read_manifest(self._uri)
+            self.published.append(f"rival-{self._left}")
+            self._commit(self._uri, empty_delta(self.published[-1], parent), parent.version)
+        return self._commit(uri, manifest, expected)
+
+
+def test_changes_are_built_again_upon_what_others_published(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules = spark.createDataFrame(as_rules({1: "true"}))
-    build_index(rules, tmp_path, version="v1")
-    build_index(rules, tmp_path, version="v2", publish=False)
-    commit = version_files.commit
+    build_index(spark.createDataFrame(as_rules({1: "true", 2: "true"})), tmp_path, version="v1")
+    rival = Rival(tmp_path, monkeypatch, times=1)
+    ref = apply_changes(changes_of(spark, [(1, None, "delete")]), tmp_path, version="mine")
+    assert ref.version == "mine" and open_index(spark, tmp_path) == ref
+    layers = version_files.read_manifest(str(tmp_path)).layers
+    assert [layer.version for layer in layers] == ["v1", *rival.published, "mine"]
+    assert {id for _, id in found(spark, tmp_path)} == {2}
 
-    def overtaken(*args: Any) -> Any:
-        ref = commit(*args)
-        publish(spark, tmp_path, "v2")
-        return ref
 
-    monkeypatch.setattr(version_files, "commit", overtaken)
-    with pytest.raises(tamis.FileError, match="was built on 'v1', but 'v2' is current now"):
-        apply_changes(changes_of(spark, [(1, None, "delete")]), tmp_path)
-    assert open_index(spark, tmp_path).version == "v2"
+def test_changes_that_are_always_late(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_index(spark.createDataFrame(as_rules({1: "true", 2: "true"})), tmp_path, version="v1")
+    rows = changes_of(spark, [(1, None, "delete")])
+    delta = apply_changes(rows, tmp_path, version="delta", publish=False)
+    rival = Rival(tmp_path, monkeypatch, times=9)
+    with pytest.raises(
+        tamis.PublishConflict, match="was built on 'rival-8', but 'rival-7' is current"
+    ) as caught:
+        apply_changes(rows, tmp_path, version="mine", attempts=2)
+    conflict = caught.value
+    assert (conflict.version, conflict.expected, conflict.current) == ("mine", "rival-8", "rival-7")
+    with pytest.raises(tamis.PublishConflict):
+        compact(spark, tmp_path, version="whole")
+    with pytest.raises(
+        tamis.PublishConflict, match="'delta' was built on 'v1', but 'rival-6' is current now"
+    ):
+        publish(spark, tmp_path, delta.version, expected="v1")
+    assert open_index(spark, tmp_path).version == rival.published[-1] == "rival-6"
+    # Their names are free.
+    assert set(version_files.versions(str(tmp_path))) == {"v1", "delta", *rival.published}
+    with pytest.raises(ValueError, match="attempts is 0, must be at least 1"):
+        apply_changes(rows, tmp_path, attempts=0)
 
 
 def test_a_sample_of_events_is_kept(spark: SparkSession, tmp_path: Path) -> None:

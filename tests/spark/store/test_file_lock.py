@@ -90,6 +90,16 @@ def test_an_error_releases_the_lock(lock_path: Path) -> None:
         assert lock_path.parent.exists()
 
 
+def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
+    if file_lock.fcntl is None:
+        pytest.skip("the portable lock is created anew by each holder")
+    (tmp_path / "precious").write_text("content")
+    (tmp_path / "x.lock").symlink_to("precious")
+    with pytest.raises(OSError, match="symbolic link"), file_lock.exclusive_lock(tmp_path / "x.lock"):
+        pass
+    assert (tmp_path / "precious").read_text() == "content"
+
+
 def test_a_stale_portable_lock_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_lock, "fcntl", None)
     held = tmp_path / "x.lock.held"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -59,13 +57,3 @@ def test_a_copy_with_a_wrong_checksum(remote: Folder) -> None:
     with pytest.raises(tamis.FileError, match="is missing from store"):
         remote.local("y.tamis", "1" * 64)
     assert {path.suffix for path in cache_folder().iterdir()} <= {".lock"}
-
-
-def test_unused_copies_are_removed(remote: Folder) -> None:
-    cache = cache_folder()
-    for name, age in (("old.tamis", 2 * 86_400), ("young.tamis", 60)):
-        (cache / name).write_bytes(b"x")
-        os.utime(cache / name, (time.time() - age, time.time() - age))
-    remote.write("x.tamis", b"content")
-    remote.local("x.tamis", checksum(Path(remote.filesystem.base_path) / "store/x.tamis"))
-    assert not (cache / "old.tamis").exists() and (cache / "young.tamis").exists()

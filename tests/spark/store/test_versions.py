@@ -8,61 +8,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.spark.support.versions import write_version
 
 import tamis
 from tamis.spark.store import version_files
-from tamis.spark.store.manifest import IndexRef, Layer, Manifest, StoredFile
+from tamis.spark.store.manifest import Manifest
 from tamis.spark.store.shard_cache import open_shards
-
-
-def write_version(
-    folder: Path,
-    version: str,
-    rules: dict[int, str],
-    *,
-    age: float = 0,
-    deleted: tuple[int, ...] = (),
-    parent: Manifest | None = None,
-) -> IndexRef:
-    """Write a version as a build does, `age` seconds ago."""
-    place = folder / "versions" / version
-    place.mkdir(parents=True)
-    index = tamis.Index()
-    index.add_many(rules)
-    shard, changed = place / "shard-00000-aa.tamis", place / "changed-00000-aa.parquet"
-    index.save(shard)
-    pq.write_table(pa.table({"id": pa.array([*rules, *deleted], pa.int64())}), changed)
-    layer = Layer(
-        version,
-        (StoredFile.of(f"versions/{version}/{shard.name}", shard, len(rules)),),
-        () if parent is None else (StoredFile.of(f"versions/{version}/{changed.name}", changed, len(rules)),),
-    )
-    if parent is None:
-        changed.unlink()
-    manifest = Manifest(
-        version=version,
-        created=time.time() - age,
-        id_type="bigint",
-        engine="auto",
-        missing="unknown",
-        options={},
-        subscriptions=len(rules),
-        attributes=tuple(sorted(index.attributes())),
-        layers=(*(parent.layers if parent else ()), layer),
-    )
-    ref = version_files.commit(str(folder), manifest)
-    for file in place.iterdir():
-        os.utime(file, (time.time() - age, time.time() - age))
-    return ref
-
-
-def remaining(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder / "versions")) for path in (folder / "versions").rglob("*.*")}
 
 
 def test_a_reference_is_small_frozen_and_picklable(tmp_path: Path) -> None:
@@ -225,6 +179,14 @@ def test_the_pointer_is_never_half_written(tmp_path: Path) -> None:
         moving.result()
     assert seen <= {"short", "a-very-much-longer-name"}
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["CURRENT"]
+
+
+def test_a_store_that_does_not_exist_is_not_created(tmp_path: Path) -> None:
+    uri = str(tmp_path / "typo")
+    assert version_files.sweep(uri, 1, 0) == []
+    with pytest.raises(tamis.FileError, match="has no version 'v'; it has no versions"):
+        version_files.move_current(uri, "v")
+    assert not (tmp_path / "typo").exists()
 
 
 def test_moving_on_from_another_version_than_thought(tmp_path: Path) -> None:

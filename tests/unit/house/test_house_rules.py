@@ -171,6 +171,9 @@ def provoke(tmp_path: Path) -> Iterator[Callable[[], object]]:
     yield lambda: index.match_many([{}, {"a": b""}])
     yield lambda: tamis.Index(engine="nope")
     yield lambda: tamis.Index.load(tmp_path / "missing")
+    closed = tamis.Index()
+    closed.close()
+    yield lambda: closed.match({})
 
 
 def test_exceptions_keep_all_they_know_when_pickled(tmp_path: Path) -> None:
@@ -186,14 +189,16 @@ def test_exceptions_keep_all_they_know_when_pickled(tmp_path: Path) -> None:
             vars(caught.value),
         )
         met.add(type(again))
-    # The two that take a fault in an engine, or an engine that takes only conjunctions.
+    # Those that take a fault in an engine, an engine that takes only conjunctions, or two publishers at once.
     assert set(EXCEPTIONS) - met == {
         tamis.TamisError,
         tamis.TooComplex,
         tamis.InternalError,
+        tamis.PublishConflict,
         tamis.NeverMatchesWarning,
     }
-    for rare in (tamis.TooComplex("too large", row=3), tamis.InternalError("broken")):
+    conflict = tamis.PublishConflict("late", version="v3", expected="v1", current="v2", path="CURRENT")
+    for rare in (tamis.TooComplex("too large", row=3), tamis.InternalError("broken"), conflict):
         again = pickle.loads(pickle.dumps(rare))
         assert (type(again), str(again), vars(again)) == (type(rare), str(rare), vars(rare))
 
@@ -206,4 +211,5 @@ def test_exceptions_are_also_the_usual_ones() -> None:
     assert issubclass(tamis.EventError, ValueError)
     assert issubclass(tamis.TooComplex, ValueError)
     assert issubclass(tamis.OptionError, ValueError)
+    assert issubclass(tamis.ClosedIndex, ValueError)
     assert issubclass(tamis.NeverMatchesWarning, UserWarning)
