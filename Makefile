@@ -5,7 +5,7 @@ DEV := python3 dev.py
 ARGS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint fuzz bench licenses check lock clean
+.PHONY: help demo test setup build lint fuzz soak bench licenses check lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ lint: ## Check formatting, lints and types
 
 fuzz: ## Run the fuzz targets (ARGS="parse --seconds 600" for one and longer)
 	@$(DEV) fuzz $(ARGS)
+
+soak: ## Run random lives of all engines (ARGS="--minutes 10" for longer)
+	@$(DEV) soak $(ARGS)
 
 bench: ## Compare all engines and their rivals (ARGS=--help says how)
 	@$(DEV) bench $(ARGS)

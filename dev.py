@@ -70,12 +70,12 @@ def test(args: Sequence[str] = ()) -> None:
     """Run the Rust and the Python tests (arguments go to pytest)."""
     setup()
     say_seed()
-    build_tests, binding, spark, rust, python = test_steps()
+    core, binding, spark, build_tests, python, rust = test_steps()
     if args:
-        run_beside([build_tests, binding, rust], environment(), AT_ONCE)
+        run_beside([core, binding, build_tests, rust], environment(), AT_ONCE)
         step(python.title, [*pytest(), *args])
     else:
-        run_beside([build_tests, binding, spark, rust, python], environment(), AT_ONCE)
+        run_beside([core, binding, spark, build_tests, python, rust], environment(), AT_ONCE)
     show_times()
 
 
@@ -100,6 +100,17 @@ def fuzz(args: Sequence[str] = ()) -> None:
     targets = [given.target] if given.target else TARGETS
     for stage in fuzz_steps(targets, given.seconds):
         run(stage, environment())
+
+
+def soak(args: Sequence[str] = ()) -> None:
+    """Run random lives of all engines against the reference for some time (soak --help says how)."""
+    if not {"-h", "--help"} & {*args}:
+        build()
+        lives = ["cargo", "build", "--release", "--locked", "-p", "tamis-baselines", "--example", "lives"]
+        step("building the lives in Rust", lives)
+    else:
+        setup()
+    step("soak", [tool("python"), "tools/soak.py", *args])
 
 
 def bench(args: Sequence[str] = ()) -> None:
@@ -197,15 +208,20 @@ def test_steps() -> list[Step]:
 
     Everything is compiled in the development profile, the binding as well: dependencies are compiled once,
     and the Python tests run with debug assertions. Steps that compile run in turn, as cargo locks its folder.
+    The binding comes first, because the tests on Spark take longest and need it.
     """
-    build_tests = Step("Rust tests: build", [*RUST_TESTS, "--no-run"])
-    binding = Step("binding: build", maturin(), needs=[build_tests.title])
+    # Compiles while packages are installed; maturin is one of them.
+    core = Step("core: build", ["cargo", "build", "--locked", "-p", "tamis-python"])
+    binding = Step("binding: build", maturin(), needs=[core.title])
+    build_tests = Step("Rust tests: build", [*RUST_TESTS, "--no-run"], needs=[binding.title])
     return [
-        build_tests,
+        core,
         binding,
         Step("Spark tests", [*pytest(), "tests/spark"], needs=[binding.title]),
-        Step("Rust tests", RUST_TESTS, needs=[binding.title]),
-        Step("Python tests", [*pytest(), "--ignore=tests/spark"], needs=[binding.title]),
+        build_tests,
+        # They run the benchmarks' runner as well, which `cargo test` builds.
+        Step("Python tests", [*pytest(), "--ignore=tests/spark"], needs=[build_tests.title]),
+        Step("Rust tests", RUST_TESTS, needs=[build_tests.title]),
     ]
 
 
@@ -213,17 +229,21 @@ def check_steps(folder: Path, is_new: bool, fuzzing: Sequence[Step]) -> list[Ste
     """The steps of `check`: those of `test` and more. Files that are not kept go below `folder`."""
     fmt, ruff, ruff_format, clippy, mypy = lints()
     packages = [INSTALLATION] if is_new else []
-    build_tests, binding, spark, rust, python = test_steps()
+    core, binding, spark, build_tests, python, rust = test_steps()
+    settings = {"SPARK_CONF_DIR": str(ROOT / "tests" / "spark" / "support" / "conf")}
+    demo = Step("tamis demo", [tool("tamis"), "demo", "--out", str(folder / "demo")], variables=settings)
     return [
-        build_tests,
+        core,
         *packages,
         fmt,
-        *after(packages, [ruff, ruff_format, LICENCES, mypy, binding]),
+        *after(packages, [binding]),
         spark,
-        *after([binding], [clippy]),
-        rust,
+        build_tests,
+        *after(packages, [ruff, ruff_format, LICENCES, mypy]),
         python,
-        *after([spark], [Step("tamis demo", [tool("tamis"), "demo", "--out", str(folder / "demo")])]),
+        *after([build_tests], [clippy]),
+        rust,
+        *after([spark], [demo]),
         *after([rust, clippy], fuzzing),
     ]
 
@@ -236,10 +256,10 @@ def after(first: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
 
 COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     command.__name__: command
-    for command in (demo, test, setup, build, lint, fuzz, bench, licenses, check, lock, clean)
+    for command in (demo, test, setup, build, lint, fuzz, soak, bench, licenses, check, lock, clean)
 }
 # The commands that take further arguments.
-FORWARDING = {"demo", "test", "build", "bench", "lock", "fuzz"}
+FORWARDING = {"demo", "test", "build", "bench", "lock", "fuzz", "soak"}
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from development.steps import ROOT, Step
 
-TARGETS = ("parse", "open_file", "history", "json_events", "arrow_batches")
+TARGETS = ("parse", "open_file", "crafted_file", "history", "json_events", "arrow_batches")
 
 # Seconds after which one input counts as a hang, and MB after which one counts as a leak.
 TIMEOUT = 20
@@ -19,12 +19,12 @@ def fuzz_steps(targets: Sequence[str], seconds: int) -> list[Step]:
     """Build the targets, then run each for an even share of the seconds.
 
     Inputs that reach new code are kept below target/fuzz/ and used by the next run; one that fails is left
-    in target/fuzz/failures/. The wrapper instruments our own crates only. Selecting tamis-bench as well
-    gives dependencies the features they have in `cargo test --workspace`, so they are not compiled again.
+    in target/fuzz/failures/. The wrapper instruments our own crates only. Selecting the whole workspace gives
+    dependencies the features they have in `cargo test --workspace`, so they are not compiled again.
     """
     folder = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
     build = [
-        *("cargo", "build", "--locked", "-p", "tamis-fuzz", "-p", "tamis-bench"),
+        *("cargo", "build", "--locked", "--workspace"),
         *("--features", "tamis-fuzz/libfuzzer"),
         *(part for target in targets for part in ("--bin", target)),
     ]
