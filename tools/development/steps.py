@@ -20,8 +20,8 @@ from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Titles and seconds of finished steps, for the table at the end.
-_finished: list[tuple[str, float]] = []
+# Titles, seconds and processor seconds of finished steps, for the table at the end.
+_finished: list[tuple[str, float, float | None]] = []
 
 
 def say(text: str) -> None:
@@ -136,7 +136,9 @@ class _Schedule:
         return thread
 
     def _finish(self, step: Step, process: subprocess.Popen[bytes], started: float) -> None:
-        output, _ = process.communicate()
+        assert process.stdout is not None
+        output = process.stdout.read()
+        processor_seconds = _wait(process)
         seconds = time.monotonic() - started
         with self.changed:
             del self.running[step.title]
@@ -145,7 +147,7 @@ class _Schedule:
                 say(f"{step.title} ({seconds:.0f} s):")
                 sys.stdout.buffer.write(output)
                 sys.stdout.flush()
-                _record(step.title, seconds)
+                _record(step.title, seconds, processor_seconds)
                 _record_binaries(step.title, output.decode(errors="replace"))
                 if process.returncode:
                     self.failed = (step, exit_code(process.returncode))
@@ -168,8 +170,18 @@ class _Schedule:
 # --- the table at the end ---------------------------------------------------------------------------
 
 
-def _record(title: str, seconds: float) -> None:
-    _finished.append((title, seconds))
+def _wait(process: subprocess.Popen[bytes]) -> float | None:
+    """Wait for the end of a process; the processor seconds of it and its descendants where the system tells."""
+    if sys.platform == "win32":
+        process.wait()
+        return None
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _record(title: str, seconds: float, processor_seconds: float | None = None) -> None:
+    _finished.append((title, seconds, processor_seconds))
 
 
 def _record_binaries(title: str, output: str) -> None:
@@ -196,6 +208,7 @@ def binaries(output: str) -> list[tuple[str, float]]:
 
 def show_times() -> None:
     """Print what each step took."""
-    say("seconds of each step; those run beside others share the cores")
-    for title, seconds in _finished:
-        print(f"{seconds:8.1f}  {title}", flush=True)
+    say("seconds of each step, and seconds of processor time; steps that run beside others share the cores")
+    for title, seconds, processor_seconds in _finished:
+        of_processor = "" if processor_seconds is None else f"{processor_seconds:.1f}"
+        print(f"{seconds:8.1f} {of_processor:>8}  {title}", flush=True)
