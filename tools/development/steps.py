@@ -171,7 +171,7 @@ class _Schedule:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> float | None:
-    """Wait for the end of a process; the processor seconds of it and its descendants where the system tells."""
+    """Wait for a process; the processor seconds of it and its descendants where the system tells."""
     if sys.platform == "win32":
         process.wait()
         return None
