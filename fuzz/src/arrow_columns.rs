@@ -47,7 +47,7 @@ pub fn column(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<
 }
 
 fn whole_column(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<Column> {
-    let kinds = if depth < MAX_DEPTH { 26 } else { 20 };
+    let kinds = if depth < MAX_DEPTH { 27 } else { 20 };
     let int = |value: i64| Meaning::Value(Given::Int(value));
     let float = |value: f64| Meaning::Value(Given::Float(value));
     let time = |micros: Option<i64>| micros.map_or(Meaning::Unreadable, |at| Meaning::Value(Given::Time(at)));
@@ -87,6 +87,7 @@ fn whole_column(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Resul
         23 => list::<i32>(input, len, depth),
         24 => list::<i64>(input, len, depth),
         25 => fixed_size_list(input, len, depth),
+        26 => maps(input, len, depth),
         _ => structs(input, len, depth),
     }
 }
@@ -259,6 +260,36 @@ fn fixed_size_list(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Re
     let field = Arc::new(Field::new("item", values.array.data_type().clone(), true));
     let array = FixedSizeListArray::new(field, size as i32, values.array, nulls);
     Ok(Column { array: Arc::new(array), meanings })
+}
+
+fn maps(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<Column> {
+    let mut offsets = vec![input.int_in_range(0..=1i32)?];
+    for at in 0..len {
+        offsets.push(offsets[at] + input.int_in_range(0..=3i32)?);
+    }
+    let entries = offsets[len] as usize;
+    let keys: Vec<&str> =
+        (0..entries).map(|_| Ok(*input.choose(&["a", "b", "a.b", "c"])?)).collect::<Result<_>>()?;
+    let values = column(input, entries, depth + 1)?;
+    let nulls = nulls(input, len)?;
+    let meanings = values.meanings.map(|meanings| {
+        let entry = |at: usize| (keys[at].to_owned(), meanings[at].clone());
+        let fields = |at: usize| {
+            Meaning::Fields((offsets[at]..offsets[at + 1]).map(|at| entry(at as usize)).collect())
+        };
+        (0..len).map(|at| or_missing(nulls.as_ref(), at, || fields(at))).collect()
+    });
+    let fields: Fields = [
+        Field::new("key", DataType::Utf8, false),
+        Field::new("value", values.array.data_type().clone(), true),
+    ]
+    .into_iter()
+    .collect();
+    let keys: ArrayRef = Arc::new(StringArray::from(keys));
+    let entries = StructArray::new(fields.clone(), vec![keys, values.array], None);
+    let field = Arc::new(Field::new("entries", DataType::Struct(fields), false));
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(Column { array: Arc::new(MapArray::new(field, offsets, entries, nulls, false)), meanings })
 }
 
 fn structs(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Result<Column> {

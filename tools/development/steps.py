@@ -137,7 +137,8 @@ class _Schedule:
 
     def _finish(self, step: Step, process: subprocess.Popen[bytes], started: float) -> None:
         assert process.stdout is not None
-        output = process.stdout.read()
+        with process.stdout:
+            output = process.stdout.read()
         processor_seconds = _wait(process)
         seconds = time.monotonic() - started
         with self.changed:

@@ -94,6 +94,11 @@ impl Schema {
         self.paths.get(path).copied()
     }
 
+    /// The paths below a path, without it and the dot, in any order.
+    pub fn subpaths<'s>(&'s self, path: &'s str) -> impl Iterator<Item = &'s str> {
+        self.paths.keys().filter_map(move |name| name.strip_prefix(path)?.strip_prefix('.'))
+    }
+
     /// The attribute with this name; an unknown one gets the next number.
     pub fn intern(&mut self, name: &SmolStr) -> AttrId {
         if let Some(EventPath { attribute: Some(attribute), .. }) = self.paths.get(name) {

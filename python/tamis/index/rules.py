@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tamis.errors import InvalidId, NeverMatchesWarning
 from tamis.expression import Expression
 from tamis.index.arguments import is_arrow, source
+from tamis.index.arrow_data import checked
 from tamis.index.handle import IndexHandle
 from tamis.results import Id
 
@@ -26,7 +28,7 @@ class Rules(IndexHandle):
             ParseError: The text is no expression.
         """
         if not self._native.add(id, source(expression)):
-            _warn_never([repr(id)])
+            _warn_never([repr(id)], lambda: self._native.remove(id))
 
     def add_many(self, ids: Any, expressions: Iterable[str | Expression] | None = None) -> None:
         """Add many rules, or none of them if one fails; the error names the row.
@@ -42,14 +44,15 @@ class Rules(IndexHandle):
         ['a', 'b']
         """
         if expressions is None and is_arrow(ids):
-            never = self._native.add_arrow(ids)
+            rules = _repeatable(ids)
+            never = self._native.add_arrow(rules)
             if never:
-                _warn_never([f"row {row}" for row in never])
+                _warn_never([f"row {row}" for row in never], lambda: self._remove_all(_arrow_ids(rules)))
             return
         id_list, expression_list = _side_by_side(ids, expressions)
         never = self._native.add_many(id_list, [source(expression) for expression in expression_list])
         if never:
-            _warn_never([repr(id_list[row]) for row in never])
+            _warn_never([repr(id_list[row]) for row in never], lambda: self._remove_all(id_list))
 
     def replace(self, id: Id, expression: str | Expression) -> None:
         """Replace the expression of an id, which keeps its position in insertion order.
@@ -57,8 +60,9 @@ class Rules(IndexHandle):
         Raises:
             UnknownId: The id is not in the index.
         """
+        before = self._native.expression(id) if id in self else None
         if not self._native.replace(id, source(expression)):
-            _warn_never([repr(id)])
+            _warn_never([repr(id)], lambda: self._native.replace(id, before))
 
     def remove(self, id: Id) -> None:
         """Remove a rule.
@@ -67,6 +71,10 @@ class Rules(IndexHandle):
             UnknownId: The id is not in the index.
         """
         self._native.remove(id)
+
+    def _remove_all(self, ids: Iterable[Id]) -> None:
+        for id in ids:
+            self._native.remove(id)
 
     def __len__(self) -> int:
         """Count the rules."""
@@ -105,6 +113,26 @@ def _side_by_side(
     return id_list, expression_list
 
 
-def _warn_never(names: list[str]) -> None:
+def _repeatable(data: Any) -> Any:
+    """Return Arrow data that can be read more than once."""
+    # Data of pyarrow exists only where pyarrow is loaded.
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(data, arrow.RecordBatchReader):
+        return checked(data).read_all()
+    return data
+
+
+def _arrow_ids(data: Any) -> list[Id]:
+    import pyarrow as pa
+
+    return pa.table(data).column("id").to_pylist()  # type: ignore[no-any-return]
+
+
+def _warn_never(names: list[str], undo: Callable[[], object]) -> None:
+    """Warn of rules that can never match. Where warnings are errors, the call has done nothing."""
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    warnings.warn(f"no event can satisfy the expression of {shown}", NeverMatchesWarning, stacklevel=3)
+    try:
+        warnings.warn(f"no event can satisfy the expression of {shown}", NeverMatchesWarning, stacklevel=3)
+    except NeverMatchesWarning:
+        undo()
+        raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +19,7 @@ from tamis import Index, Matches, RankedMatches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 Event = Mapping[str, Any]
 AttributeWeights = dict[str, float] | list[dict[str, float]]
@@ -141,8 +141,8 @@ def find_encoding(
 ) -> EventEncoding:
     """Find how a table encodes events, from its schema or from what the caller names.
 
-    If the caller names nothing and one column is left besides the excluded ones, a map, or a string column
-    named ``event`` or ``json``, holds the event. Otherwise every column is an attribute.
+    If the caller names nothing and one column is left besides the excluded ones, a map, a variant, or a
+    string column named ``event`` or ``json``, holds the event. Otherwise every column is an attribute.
 
     Args:
         schema: The table's schema.
@@ -155,7 +155,7 @@ def find_encoding(
         ValueError: A column does not exist, or several encodings are named.
         TypeError: A column has a type that its encoding does not allow.
     """
-    from pyspark.sql.types import MapType, StringType
+    from pyspark.sql.types import MapType, StringType, VariantType
 
     from tamis.spark.columns import column_type
 
@@ -164,8 +164,10 @@ def find_encoding(
         raise ValueError("attr_cols, json_col and map_col exclude each other")
     if json_col is not None:
         kind = column_type(schema, json_col)
-        if not isinstance(kind, StringType):
-            raise TypeError(f"column {json_col!r} is {kind.simpleString()}; JSON is read from a string")
+        if not isinstance(kind, StringType | VariantType):
+            raise TypeError(
+                f"column {json_col!r} is {kind.simpleString()}; JSON is read from a string or a variant"
+            )
         return JsonColumn(json_col)
     if map_col is not None:
         kind = column_type(schema, map_col)
@@ -178,34 +180,83 @@ def find_encoding(
         return TypedColumns(columns)
     excluded = set(exclude)
     others = [field for field in schema.fields if field.name not in excluded]
-    if len(others) == 1:
-        only = others[0]
-        if isinstance(only.dataType, StringType) and only.name in ("event", "json"):
-            return JsonColumn(only.name)
-        if isinstance(only.dataType, MapType) and isinstance(only.dataType.keyType, StringType):
-            return MapColumn(only.name)
+    if len(others) == 1 and may_hold_events(schema, only := others[0].name):
+        return MapColumn(only) if isinstance(others[0].dataType, MapType) else JsonColumn(only)
     return TypedColumns(tuple(field.name for field in others))
 
 
-def check_column_types(encoding: EventEncoding, schema: StructType) -> None:
-    """Reject columns whose values expressions cannot compare, before any task runs.
+def may_hold_events(schema: StructType, column: str) -> bool:
+    """Return whether a column may hold whole events, by its type and name: JSON objects, maps, variants."""
+    from pyspark.sql.types import MapType, StringType, VariantType
+
+    from tamis.spark.columns import column_type
+
+    kind = column_type(schema, column)
+    if isinstance(kind, MapType):
+        return isinstance(kind.keyType, StringType)
+    return isinstance(kind, VariantType) or (isinstance(kind, StringType) and column in ("event", "json"))
+
+
+def check_column_types(encoding: EventEncoding, schema: StructType, attributes: Iterable[str]) -> None:
+    """Reject attributes whose values expressions cannot compare, before any task runs.
+
+    Args:
+        encoding: How the table encodes events.
+        schema: The table's schema.
+        attributes: What rules refer to; dotted names lead into structs and maps.
 
     Raises:
         TypeError: The message lists the types to cast to.
     """
-    from pyspark.sql.types import ArrayType, BinaryType, DecimalType, MapType
+    from pyspark.sql.types import MapType
 
     from tamis.spark.columns import column_type
 
-    for column in encoding.columns:
-        kind = column_type(schema, column)
-        inner = kind.elementType if isinstance(kind, ArrayType) else kind
-        inner = inner.valueType if isinstance(encoding, MapColumn) and isinstance(inner, MapType) else inner
-        if isinstance(inner, DecimalType | BinaryType | MapType):
-            raise TypeError(
-                f"column {column!r} is {kind.simpleString()}, which expressions cannot compare; "
-                "cast it to bigint, double, string, boolean, date or timestamp"
-            )
+    if isinstance(encoding, MapColumn):
+        kind = column_type(schema, encoding.column)
+        assert isinstance(kind, MapType)
+        _check_comparable(encoding.column, kind, kind.valueType)
+    if isinstance(encoding, TypedColumns):
+        for attribute in attributes:
+            _check_path(schema, attribute, attribute)
+
+
+def _check_path(within: DataType, path: str, attribute: str) -> None:
+    """Check what a path leads to within a type; names may have dots, so each beginning of it is tried."""
+    from pyspark.sql.types import MapType, StructType, VariantType
+
+    if isinstance(within, VariantType):
+        _check_comparable(attribute, within, within)
+    elif isinstance(within, MapType):
+        _check_comparable(attribute, within.valueType, within.valueType)
+        _check_parts(path, attribute, lambda _: within.valueType)
+    elif isinstance(within, StructType):
+        fields = {field.name: field.dataType for field in within.fields}
+        if (kind := fields.get(path)) is not None:
+            _check_comparable(attribute, kind, kind)
+        _check_parts(path, attribute, fields.get)
+
+
+def _check_parts(path: str, attribute: str, find: Callable[[str], DataType | None]) -> None:
+    for dot in (at for at, character in enumerate(path) if character == "."):
+        if (inner := find(path[:dot])) is not None:
+            _check_path(inner, path[dot + 1 :], attribute)
+
+
+def _check_comparable(name: str, shown: DataType, kind: DataType) -> None:
+    """Check the type of an attribute. Structs and maps are only present or missing, so any will do."""
+    from pyspark.sql import types as T
+
+    inner = kind.elementType if isinstance(kind, T.ArrayType) else kind
+    comparable = (
+        *(T.StringType, T.BooleanType, T.IntegralType, T.FloatType, T.DoubleType, T.NullType),
+        *(T.DateType, T.TimestampType, T.TimestampNTZType, T.StructType, T.MapType, T.ArrayType),
+    )
+    if not isinstance(inner, comparable):
+        raise TypeError(
+            f"column {name!r} is {shown.simpleString()}, which expressions cannot compare; "
+            "cast it to bigint, double, string, boolean, date or timestamp"
+        )
 
 
 def worker_columns(encoding: EventEncoding, schema: StructType) -> tuple[EventEncoding, list[Column]]:
@@ -214,15 +265,18 @@ def worker_columns(encoding: EventEncoding, schema: StructType) -> tuple[EventEn
     Their names are `tamis 0`, `tamis 1` and so on, because `mapInArrow` fails on names with dots. Workers
     restore the names.
 
-    Maps whose values JSON represents exactly are sent as JSON, which Spark writes faster than it sends maps.
+    Variants are sent as JSON. So are maps whose values JSON represents exactly: Spark writes JSON faster than
+    it sends maps.
     Floats and dates are not: JSON has no NaN and no infinity, changes the digits of a float, and makes dates
     strings.
     """
     from pyspark.sql import functions as F
-    from pyspark.sql.types import BooleanType, IntegralType, MapType, StringType
+    from pyspark.sql.types import BooleanType, IntegralType, MapType, StringType, VariantType
 
     from tamis.spark.columns import column_type, exact_column
 
+    if isinstance(encoding, JsonColumn) and isinstance(column_type(schema, encoding.column), VariantType):
+        return encoding, [F.to_json(exact_column(encoding.column)).alias("tamis 0")]
     if isinstance(encoding, MapColumn):
         kind = column_type(schema, encoding.column)
         if isinstance(kind, MapType) and isinstance(kind.valueType, StringType | BooleanType | IntegralType):

@@ -13,9 +13,9 @@ from tests.spark.support.workload import as_json, as_rules, events, plain_matche
 
 from tamis.cli import main
 from tamis.cli.exits import CommandError
-from tamis.cli.pipeline.tables import format_of, refuse_existing
+from tamis.cli.pipeline.tables import format_of, read_table, refuse_existing
 from tamis.spark import build_index, match_files, match_stream, open_index, read_quarantine
-from tamis.spark.matching.parquet_files import find_files
+from tamis.spark.matching.parquet_files import list_files
 from tamis.spark.store.uris import spark_uri, store_uri
 
 # A percent sign that looks like an escape, a hash that looks like a fragment, a question mark like a query.
@@ -52,7 +52,8 @@ def test_files_as_workers_find_them(folder: Path) -> None:
         f"file://{quote(str(folder))}/events/",
         f"file://{quote(file)}",
     ):
-        assert find_files([store_uri(place)]) == [file]
+        (listing,) = list_files([store_uri(place)])
+        assert listing.files == [file]
 
 
 def test_functions(spark: SparkSession, folder: Path) -> None:
@@ -106,6 +107,14 @@ def test_formats(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monkey
         (folder / "_SUCCESS").touch()
         (folder / name).touch()
         assert format_of(spark, str(folder)) == format_of(spark, format) == format
+    # A table of Delta has Parquet files, too.
+    table = tmp_path / "table"
+    (table / "_delta_log").mkdir(parents=True)
+    (table / "_delta_log/00000000000000000000.json").write_text("{}")
+    (table / "part-0.parquet").touch()
+    assert format_of(spark, "table") == "delta"
+    with pytest.raises(CommandError, match="this Spark has no reader for the format delta; add its package"):
+        read_table(spark, "table")
     (tmp_path / "empty").mkdir()
     with pytest.raises(CommandError, match=r"set --format to one of parquet, json, csv$"):
         format_of(spark, "empty")

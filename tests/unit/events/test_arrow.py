@@ -88,7 +88,6 @@ UNSUPPORTED = [
     pa.array([b"xx"], pa.binary(2)),
     pa.array([datetime.time(1)]),
     pa.array([datetime.timedelta(1)]),
-    pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64())),
     pa.array([[1]], pa.list_view(pa.int64())),
     pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
     pa.RunEndEncodedArray.from_arrays([1], [5]),
@@ -368,3 +367,14 @@ def test_matches_speak_arrow_to_others() -> None:
     with duckdb.connect() as connection:
         connection.register("found", matches)
         assert connection.execute("SELECT count(*), max(event) FROM found").fetchall() == [(2, 2)]
+
+
+def test_maps_are_objects() -> None:
+    kind = pa.map_(pa.string(), pa.int64())
+    maps = pa.array([[("k", 1), ("a.b", 2)], [], None], kind)
+    nested = pa.StructArray.from_arrays([maps], ["m"])
+    rules = {"k": "m.k = 1", "dot": "m.a.b = 2", "there": "m is not null", "nested": "n.m.k = 1"}
+    found = matched(pa.table({"m": maps, "n": nested}), **rules)
+    assert found == [*((0, name) for name in rules), (1, "there")]
+    with pytest.raises(tamis.EventError, match="a map with keys of Arrow type Int64; strings are needed"):
+        matched(pa.table({"m": pa.array([[(1, 1)]], pa.map_(pa.int64(), pa.int64()))}), k="m.k = 1")

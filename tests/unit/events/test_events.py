@@ -6,6 +6,7 @@ import collections
 import datetime
 import decimal
 import enum
+import json
 import types
 import uuid
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import tamis
@@ -143,7 +146,10 @@ REFUSED: list[tuple[Any, str]] = [
     (datetime.time(1), "a value of type time"),
     (datetime.timedelta(1), "a value of type timedelta"),
     (uuid.UUID(int=1), "a value of type UUID"),
-    (np.datetime64("2026-11-15"), "a value of type datetime64"),
+    (np.datetime64("2026-11-15T00:00:00.000000001"), "a time that would lose precision"),
+    (np.datetime64(2**62, "D"), "a time that would lose precision"),
+    (np.timedelta64(1, "s"), "a value of type timedelta64"),
+    (pd.Timestamp("2026-11-15 00:00:00.000000001"), "a time that would lose precision"),
     (np.complex128(1), "a value of type complex128"),
 ]
 
@@ -340,3 +346,30 @@ def test_each_form_has_its_method() -> None:
         index.match('{"a": 1}')  # type: ignore[arg-type]
     with pytest.raises(tamis.EventError, match="a JSON event is a str or bytes, not dict"):
         index.match_json({"a": 1})  # type: ignore[arg-type]
+
+
+def test_times_of_numpy_and_pandas() -> None:
+    day, noon = datetime.date(2026, 11, 15), datetime.datetime(2026, 11, 15, 12)
+    for unit in ("D", "s", "ms", "us", "ns"):
+        assert parse(f"x = DATE '{day}'").evaluate({"x": np.datetime64(day.isoformat(), unit)}) is True
+    for value in (np.datetime64(noon, "ns"), pd.Timestamp(noon), pd.Timestamp(noon, tz="UTC")):
+        assert parse(f"x = TIMESTAMP '{noon}'").evaluate({"x": value}) is True
+    assert parse("x is null").evaluate({"x": np.datetime64("NaT")}) is True
+    times = np.array(["2026-11-15", "NaT"], "datetime64[ns]")
+    assert parse(f"any(x) = DATE '{day}'").evaluate({"x": times}) is True
+    assert parse(f"all(x) = DATE '{day}'").evaluate({"x": times}) is None
+    assert parse(f"all(x) = DATE '{day}'").evaluate({"x": times[:1]}) is True
+    assert parse(f"any(x) = DATE '{day}'").evaluate({"x": times[:0]}) is False
+    with pytest.raises(tamis.EventError, match="a time that would lose precision"):
+        parse("any(x) = 1").evaluate({"x": times + np.timedelta64(1, "ns")})
+
+
+def test_a_null_object_erases_nothing() -> None:
+    """As in JSON and in Arrow: the later value of a name counts, but a null object has no values."""
+    index = Index()
+    index.add(1, "u.q = 5")
+    for event in ({"u.q": 5, "u": None}, {"u": None, "u.q": 5}, {"u": {"q": 6}, "u.q": 5}):
+        assert index.match(event) == index.match_json(json.dumps(event)) == [1]
+        columns = {name: pa.array([value]) for name, value in event.items()}
+        assert index.match_arrow(pa.table(columns)).num_rows == 1
+    assert index.match({"u.q": 5, "u": {"q": None}}) == []

@@ -140,3 +140,33 @@ def test_an_id_exists_once() -> None:
         index.add("x", "a > 2")
     assert (caught.value.id, caught.value.row) == ("x", None)
     assert str(index["x"]) == "a > 1"
+
+
+@pytest.mark.filterwarnings("error::tamis.NeverMatchesWarning")
+@pytest.mark.parametrize("engine", ["compiled", "scan"])
+def test_where_warnings_are_errors_a_rule_that_never_matches_is_not_added(engine: str) -> None:
+    never = "a = 1 and a = 2"
+    index = Index(engine=engine)
+    index.add_many({"x": "a = 1", "y": "a = 2"})
+
+    def is_unchanged() -> bool:
+        index.validate()
+        return list(index) == ["x", "y"] and index.match({"a": 1}) == ["x"]
+
+    with pytest.raises(tamis.NeverMatchesWarning):
+        index.add("z", never)
+    assert is_unchanged()
+    with pytest.raises(tamis.NeverMatchesWarning):
+        index.replace("x", never)
+    assert is_unchanged() and str(index["x"]) == "a = 1"
+    rows = {"id": ["p", "q"], "expression": ["a = 1", never]}
+    forms: list[Any] = [
+        dict(zip(rows["id"], rows["expression"], strict=True)),
+        pa.table(rows),
+        pa.table(rows).to_reader(),
+        pl.DataFrame(rows),
+    ]
+    for form in forms:
+        with pytest.raises(tamis.NeverMatchesWarning):
+            index.add_many(form)
+        assert is_unchanged()

@@ -294,8 +294,10 @@ impl MappingReader<'_> {
             ))
         };
         let kind = value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<String>());
-        if !matches!(kind.as_deref(), Ok("b" | "i" | "u" | "f" | "U")) {
-            return Err(unsupported());
+        match kind.as_deref() {
+            Ok("b" | "i" | "u" | "f" | "U") => {}
+            Ok("M") => return self.numpy_times(value),
+            _ => return Err(unsupported()),
         }
         let plain = value.call_method0("tolist")?;
         if plain.get_type().is(value.get_type()) {
@@ -303,13 +305,48 @@ impl MappingReader<'_> {
         }
         self.value(&plain)
     }
+
+    /// A `datetime64` of numpy, or an array of them. numpy rounds and overflows without a word, so the conversion to
+    /// microseconds is done back and compared.
+    fn numpy_times(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, MappingError> {
+        let micros = value.call_method1("astype", ("datetime64[us]",))?;
+        let back = micros.call_method1("astype", (value.getattr("dtype")?,))?;
+        // As bytes: `NaT` is not equal to itself.
+        if !value.call_method0("tobytes")?.eq(back.call_method0("tobytes")?)? {
+            return Err(refused(NANOSECONDS));
+        }
+        let plain = micros.call_method1("astype", ("int64",))?.call_method0("tolist")?;
+        let time = |micros: i64| if micros == NOT_A_TIME { Slot::Missing } else { Slot::Time(micros) };
+        let Ok(elements) = plain.cast::<PyList>() else {
+            return Ok(time(plain.extract()?));
+        };
+        let mut list = self.rows.list();
+        for element in elements {
+            // An array of more dimensions is a list of lists.
+            let slot = element.extract().map_or(Slot::Other, time);
+            list.push(self.rows, slot);
+        }
+        Ok(list.finish(self.rows)?)
+    }
 }
+
+/// The integer that stands for `NaT` in numpy.
+const NOT_A_TIME: i64 = i64::MIN;
+
+const NANOSECONDS: &str = "a time that would lose precision: round it to microseconds";
 
 /// Microseconds since the epoch; naive times are UTC. `NaT` of pandas, which is not equal to itself, is missing.
 fn instant(value: &Bound<'_, PyAny>, types: &DatetimeTypes) -> Result<Slot, MappingError> {
     let py = value.py();
     if value.ne(value)? {
         return Ok(Slot::Missing);
+    }
+    // A `Timestamp` of pandas is a `datetime` whose nanoseconds the difference below would drop.
+    if !value.get_type().is(types.datetime.bind(py))
+        && let Ok(nanoseconds) = value.getattr(pyo3::intern!(py, "nanosecond"))
+        && nanoseconds.is_truthy()?
+    {
+        return Err(refused(NANOSECONDS));
     }
     // As Python defines it: a zone that gives no offset leaves the time naive.
     let naive = value.call_method0(pyo3::intern!(py, "utcoffset"))?.is_none();

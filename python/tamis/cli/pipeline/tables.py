@@ -30,7 +30,16 @@ def read_table(spark: SparkSession, path: str, format: str | None = None) -> Dat
     format = format or format_of(spark, path)
     if format == "csv":
         return spark.read.csv(spark_uri(path), header=True, inferSchema=True)
-    return spark.read.format(format).load(spark_uri(path))
+    try:
+        return spark.read.format(format).load(spark_uri(path))
+    # Spark has no class of its own for this error.
+    except Exception as error:
+        if "DATA_SOURCE_NOT_FOUND" not in str(error):
+            raise
+        raise CommandError(
+            f"{path}: error: this Spark has no reader for the format {format}; add its package, for example "
+            "with spark.jars.packages in spark-defaults.conf"
+        ) from None
 
 
 def format_of(spark: SparkSession, path: str) -> str:
@@ -92,7 +101,14 @@ def path_exists(path: str) -> bool:
 
 
 def format_in_folder(path: str) -> str | None:
-    """Return the format of the files in a folder, on the machine where this runs; None if unknown."""
+    """Return the format of the files in a folder, on the machine where this runs; None if unknown.
+
+    A table of Delta, Iceberg or Hudi has Parquet files, too, but not all of them are part of it.
+    """
+    from tamis.spark.matching.parquet_files import table_format
+
+    if Path(path).is_dir() and (found := table_format(path)) is not None:
+        return found
     files = (file for file in sorted(Path(path).rglob("*")) if not file.name.startswith((".", "_")))
     known = (_ENDINGS.get(file.suffix.lower()) for file in files)
     return next((format for format in known if format is not None), None)

@@ -43,7 +43,7 @@ def write_sample(events: DataFrame, uri: str, folder: str) -> StoredFile | None:
         The file, or None if there are no events.
     """
     encoding = find_encoding(events.schema, exclude=("event_id",))
-    check_column_types(encoding, events.schema)
+    check_column_types(encoding, events.schema, encoding.columns)
     encoding, columns = worker_columns(encoding, events.schema)
     sample = events.select(*columns).limit(SAMPLE_ROWS).coalesce(1)
     files = sample.mapInArrow(_SampleWriter(uri, folder, encoding), _FILE_COLUMNS).collect()

@@ -8,4 +8,6 @@
 | `job` | a request resolved for a table and an index: columns, schemas, tasks, merge of results |
 | `task` | the task that workers run: batches of events in, matches out |
 | `parquet_files` | finds Parquet files and divides them into tasks |
+| `file_schema` | the columns of several files together |
+| `partitions` | the columns that stand in the names of folders |
 """

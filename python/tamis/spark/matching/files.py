@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import LongType, StructType
+from pyspark.sql.types import IntegerType, StringType, StructType
 
 from tamis import FileError
+from tamis.spark.event_encoding import TypedColumns
+from tamis.spark.matching.file_schema import merge_schemas
 from tamis.spark.matching.job import prepare_job
-from tamis.spark.matching.parquet_files import find_files, open_parquet, read_schema, split
+from tamis.spark.matching.parquet_files import list_files, open_parquet, read_schemas, split
+from tamis.spark.matching.partitions import Partitions, find_partitions
 from tamis.spark.matching.request import MatchRequest
 from tamis.spark.matching.task import MatchTask, Output
 from tamis.spark.store.manifest import IndexRef
@@ -44,8 +45,9 @@ def match_files(
 ) -> DataFrame:
     """Find the rules that each event in Parquet files matches. This is the fastest way to match on Spark.
 
-    Workers read the files with pyarrow, row group by row group. All files must have the schema of the first;
-    partition columns, which exist only in folder names, are not read.
+    Workers read the files with pyarrow, row group by row group. A file may lack attributes that others have.
+    Partition columns, which exist only in the names of folders, have the names, types and values that Spark
+    gives them.
 
     Args:
         spark: The session.
@@ -62,7 +64,8 @@ def match_files(
         output: As in `match`.
 
     Raises:
-        FileError: There is no Parquet file, or one cannot be read.
+        FileError: There is no Parquet file, or one cannot be read; files contradict each other; or a folder
+            is a table of Delta, Iceberg or Hudi: read it with `spark.read` and pass it to `match`.
     """
     request = MatchRequest(
         event_id_col=event_id_col,
@@ -75,57 +78,82 @@ def match_files(
         output=output,
     )
     uris = [store_uri(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    files = remote_call(spark, find_files, uris)
-    schema = _spark_schema(remote_call(spark, read_schema, files[0]))
-    job = prepare_job(spark, schema, index, request)
+    listings = remote_call(spark, list_files, uris)
+    files = [file for listing in listings for file in listing.files]
+    schema = merge_schemas(files, remote_call(spark, read_schemas, files))
+    partitions = find_partitions(spark, listings)
+    job = prepare_job(spark, partitions.merge_into(schema.fields), index, request)
     columns = [*job.leading_columns, *job.encoding.columns]
+    schema.check(columns)
+    # Only attributes may be missing from a file.
+    attributes = job.encoding.columns if isinstance(job.encoding, TypedColumns) else ()
     tasks = remote_call(spark, split, files, columns)
-    rows = [(number, file, group) for number, task in enumerate(tasks) for file, group in task]
-    splits = spark.createDataFrame(rows, "task int, file string, row_group int")
+    splits = _split_table(spark, tasks, partitions)
     splits = splits.repartitionById(max(1, len(tasks)), "task").sortWithinPartitions("file", "row_group")
-    file_tasks = (FileMatchTask(task, tuple(columns)) for task in job.tasks(job.encoding))
+    names = tuple(field.name for field in partitions.fields)
+    file_tasks = (
+        FileMatchTask(task, tuple(columns), frozenset(attributes), names) for task in job.tasks(job.encoding)
+    )
     return job.merge([splits.mapInArrow(task, job.schema) for task in file_tasks])
+
+
+def _split_table(
+    spark: SparkSession, tasks: list[list[tuple[str, int]]], partitions: Partitions
+) -> DataFrame:
+    """Return a row for each row group: its task, its file, its number, the values of partition columns."""
+    schema = StructType().add("task", IntegerType()).add("file", StringType()).add("row_group", IntegerType())
+    for number, field in enumerate(partitions.fields):
+        schema.add(f"partition {number}", field.dataType)
+    rows = [
+        (number, file, group, *partitions.of(file))
+        for number, task in enumerate(tasks)
+        for file, group in task
+    ]
+    return spark.createDataFrame(rows, schema)
 
 
 @dataclass(frozen=True)
 class FileMatchTask:
-    """The task: file names and row group numbers in, matches of their events out."""
+    """The task: file names, row group numbers and partition values in, matches of their events out.
+
+    Attributes:
+        task: Matches batches.
+        columns: The columns of a batch.
+        attributes: Those of them that a file may lack.
+        partitions: The names of the partition columns.
+    """
 
     task: MatchTask
     columns: tuple[str, ...]
+    attributes: frozenset[str]
+    partitions: tuple[str, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match all events of all row groups."""
         return self.task(self._events(batches))
 
     def _events(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # A column may occur twice, as id and as attribute; Parquet reads it once.
-        distinct = list(dict.fromkeys(self.columns))
         for batch in batches:
-            for file, group in zip(batch["file"].to_pylist(), batch["row_group"].to_pylist(), strict=True):
-                with open_parquet(file) as parquet:
-                    _check_columns(file, parquet.schema_arrow.names, distinct)
-                    for read in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=distinct):
-                        yield pa.RecordBatch.from_arrays(
-                            [read.column(name) for name in self.columns], names=self.columns
-                        )
+            for row in range(batch.num_rows):
+                file, group = batch["file"][row].as_py(), batch["row_group"][row].as_py()
+                values = (batch.column(3 + number)[row] for number in range(len(self.partitions)))
+                yield from self._row_group(file, group, dict(zip(self.partitions, values, strict=True)))
 
-
-def _spark_schema(schema: pa.Schema) -> StructType:
-    """Return the schema that Spark would read; columns of types that Spark does not have are left out."""
-    fields = StructType()
-    for field in schema:
-        if pa.types.is_unsigned_integer(field.type):
-            fields.add(field.name, LongType())
-            continue
-        try:
-            fields.add(field.name, from_arrow_type(field.type))
-        except PySparkTypeError:
-            continue
-    return fields
-
-
-def _check_columns(file: str, existing: list[str], needed: list[str]) -> None:
-    for column in needed:
-        if column not in existing:
-            raise FileError(f"{file} has no column {column!r}; there are {', '.join(existing)}", path=file)
+    def _row_group(self, file: str, group: int, partition: dict[str, pa.Scalar]) -> Iterator[pa.RecordBatch]:
+        with open_parquet(file) as parquet:
+            existing = set(parquet.schema_arrow.names)
+            # A column may occur twice, as id and as attribute; Parquet reads it once.
+            stored = [name for name in dict.fromkeys(self.columns) if name not in partition]
+            present = [name for name in stored if name in existing]
+            for name in stored:
+                if name not in existing and name not in self.attributes:
+                    known = ", ".join(parquet.schema_arrow.names)
+                    raise FileError(f"{file} has no column {name!r}; there are {known}", path=file)
+            for read in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=present):
+                rows = read.num_rows
+                columns = {
+                    **{name: pa.nulls(rows) for name in stored},
+                    **{name: read.column(name) for name in present},
+                    **{name: pa.repeat(value, rows) for name, value in partition.items()},
+                }
+                yield pa.RecordBatch.from_arrays([columns[name] for name in self.columns], names=self.columns)

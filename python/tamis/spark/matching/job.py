@@ -22,7 +22,13 @@ from pyspark.sql.types import (
 
 from tamis.spark.build.temporary_index import temporary_index
 from tamis.spark.columns import column_type
-from tamis.spark.event_encoding import EventEncoding, TypedColumns, check_column_types, find_encoding
+from tamis.spark.event_encoding import (
+    EventEncoding,
+    TypedColumns,
+    check_column_types,
+    find_encoding,
+    may_hold_events,
+)
 from tamis.spark.matching.request import MatchRequest
 from tamis.spark.matching.task import MatchTask
 from tamis.spark.store import version_files
@@ -122,7 +128,9 @@ def prepare_job(
     manifest = remote_call(spark, version_files.pinned_manifest, ref)
     restricted = encoding.restricted_to(manifest.attributes)
     _check_attributes(encoding, restricted, manifest)
-    check_column_types(restricted, schema)
+    if request.attr_cols is None:
+        _refuse_unread_payload(schema, encoding, manifest)
+    check_column_types(restricted, schema, manifest.attributes)
     emitted = _emitted_schema(request, event_id, ref)
     arrow_schema = to_arrow_schema(
         emitted,
@@ -149,6 +157,25 @@ def _check_attributes(encoding: EventEncoding, restricted: EventEncoding, manife
             f"no rule refers to any of the columns {', '.join(encoding.columns) or '(none)'}; "
             f"rules refer to {shown}. Names are case-sensitive; "
             "json_col or map_col names a column of JSON or maps"
+        )
+
+
+def _refuse_unread_payload(schema: StructType, encoding: EventEncoding, manifest: Manifest) -> None:
+    """Refuse a table of attributes whose rules ask for others that another of its columns may hold."""
+    if not isinstance(encoding, TypedColumns):
+        return
+    names = {attribute.split(".")[0] for attribute in manifest.attributes} | {*manifest.attributes}
+    missing = sorted(
+        name for name in names - {*encoding.columns} if name.split(".")[0] not in encoding.columns
+    )
+    payloads = [
+        column for column in encoding.columns if column not in names and may_hold_events(schema, column)
+    ]
+    if missing and payloads:
+        raise ValueError(
+            f"rules refer to {missing[0]!r}, which is no column, but column {payloads[0]!r} may hold it; "
+            f"json_col={payloads[0]!r} or map_col={payloads[0]!r} reads events from that column alone, "
+            "attr_cols names the columns that are attributes"
         )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatch
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from tamis import FileError
@@ -14,29 +18,102 @@ from tamis.spark.store.folder import Folder
 _TASK_BYTES = 16 << 20
 _CONCURRENT_FOOTERS = 16
 
+# What marks the root of a table whose folder also holds files that are no longer part of it.
+_TABLE_MARKS = {
+    "_delta_log/*": ("Delta", "delta"),
+    "metadata/*.metadata.json": ("Iceberg", "iceberg"),
+    ".hoodie/*": ("Hudi", "hudi"),
+}
 
-def find_files(uris: list[str]) -> list[str]:
+
+@dataclass(frozen=True)
+class Listing:
+    """The Parquet files of a path.
+
+    Attributes:
+        uri: The path, a file or a folder.
+        files: The files.
+        partitioned: Whether a folder between the path and a file has a name like ``column=value``.
+    """
+
+    uri: str
+    files: list[str]
+    partitioned: bool
+
+
+def list_files(uris: list[str]) -> list[Listing]:
     """List the Parquet files of files and folders, given as absolute URIs.
 
     Raises:
-        FileError: A URI is neither a file nor a folder with Parquet files.
+        FileError: A URI is neither a file nor a folder with Parquet files, or is a table of a format that
+            keeps files which are no longer part of the table.
     """
-    found = []
-    for uri in uris:
-        folder = Folder.at(uri)
-        prefix = "" if folder.is_local else uri.removesuffix(folder.root)
-        if folder.is_file:
-            found.append(prefix + folder.root)
-            continue
-        below = sorted(entry.path for entry in folder.entries() if _is_data(entry.path))
-        if not below:
-            raise FileError(f"{uri} is neither a Parquet file nor a folder with Parquet files", path=uri)
-        found += [f"{prefix}{folder.root}/{path}" for path in below]
-    return found
+    return [_list(uri) for uri in uris]
 
 
-def read_schema(file: str) -> pa.Schema:
-    """Read the schema of a Parquet file."""
+def _list(uri: str) -> Listing:
+    folder = Folder.at(uri)
+    prefix = "" if folder.is_local else uri.removesuffix(folder.root)
+    if folder.is_file:
+        return Listing(uri, [prefix + folder.root], partitioned=False)
+    entries = sorted(entry.path for entry in folder.entries())
+    _refuse_table_format(uri, folder, entries)
+    below = [path for path in entries if _is_data(path)]
+    if not below:
+        raise FileError(f"{uri} is neither a Parquet file nor a folder with Parquet files", path=uri)
+    partitioned = any("=" in part for path in below for part in path.split("/")[:-1])
+    return Listing(uri, [f"{prefix}{folder.root}/{path}" for path in below], partitioned)
+
+
+def table_format(uri: str) -> str | None:
+    """Return the name of the Spark format of a folder that is the root of a Delta, Iceberg or Hudi table."""
+    folder = Folder.at(uri)
+    return next((reader for _, reader in _marks_at(folder.filesystem, folder.root)), None)
+
+
+def _marks_at(filesystem: pafs.FileSystem, root: str) -> Iterator[tuple[str, str]]:
+    """Find the marks of table formats directly below a folder, without a listing of the folder."""
+    for mark, table in _TABLE_MARKS.items():
+        inner, _, pattern = mark.partition("/")
+        selector = pafs.FileSelector(f"{root}/{inner}", allow_not_found=True)
+        if any(fnmatch(info.base_name, pattern) for info in filesystem.get_file_info(selector)):
+            yield table
+
+
+def _refuse_table_format(uri: str, folder: Folder, entries: list[str]) -> None:
+    """Refuse tables whose folders hold files that are no longer part of them.
+
+    The mark may lie in the folder, below it, or above it, if the folder is a part of a table.
+    """
+    below = (
+        table
+        for path in entries
+        for mark, table in _TABLE_MARKS.items()
+        if fnmatch(path, mark) or fnmatch(path, f"*/{mark}")
+    )
+    parents = folder.root.split("/")
+    above = (
+        table
+        for depth in range(len(parents) - 1, 0, -1)
+        for table in _marks_at(folder.filesystem, "/".join(parents[:depth]))
+    )
+    found = next(below, None) or next(above, None)
+    if found is not None:
+        name, reader = found
+        raise FileError(
+            f"{uri} belongs to a table of {name}, whose folder may hold files that are no longer part of the "
+            f'table; read it with spark.read.format("{reader}") and pass the DataFrame to tamis.spark.match',
+            path=uri,
+        )
+
+
+def read_schemas(files: list[str]) -> list[pa.Schema]:
+    """Read the schemas of Parquet files."""
+    with ThreadPoolExecutor(_CONCURRENT_FOOTERS) as pool:
+        return list(pool.map(_read_schema, files))
+
+
+def _read_schema(file: str) -> pa.Schema:
     with open_parquet(file) as parquet:
         return parquet.schema_arrow
 

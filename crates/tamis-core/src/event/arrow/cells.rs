@@ -116,6 +116,10 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
             let objects = array.as_struct().clone();
             Box::new(move |row, _| Ok(if objects.is_null(row) { Slot::Missing } else { Slot::Other }))
         }
+        DataType::Map(_, _) => {
+            let maps = array.clone();
+            Box::new(move |row, _| Ok(if maps.is_null(row) { Slot::Missing } else { Slot::Other }))
+        }
         other => {
             return Err(format!(
                 "a column of Arrow type {other} has no meaning as a value; cast it to a boolean, integer, float, string, date, timestamp or a list of them"

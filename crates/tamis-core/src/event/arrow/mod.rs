@@ -2,33 +2,24 @@
 //!
 //! | file | question it answers |
 //! | --- | --- |
+//! | `columns` | which columns, fields and entries of maps do expressions refer to? |
 //! | `cells` | how is a cell of an Arrow type read? |
 //! | `strings` | how is a string read whose offsets nobody has checked? |
 //! | `source` | which rows are read at a time? |
 
 mod cells;
+mod columns;
 mod source;
 mod strings;
 
 pub use source::{ArrowSource, ArrowSourceError};
 pub use strings::arrow_text;
 
-use super::rows::{Rows, Slot};
-use crate::error::{Error, Result};
-use crate::schema::{AttrId, Schema};
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::DataType;
-use cells::CellReader;
-use std::sync::Arc;
-
-/// A column, or a field of a struct column, that an expression refers to.
-struct ReferredColumn {
-    /// Dotted name, for errors.
-    name: String,
-    attribute: AttrId,
-    read: CellReader,
-}
+use super::rows::Rows;
+use crate::error::Result;
+use crate::schema::Schema;
+use arrow_array::RecordBatch;
+use columns::{ReferredColumn, resolve};
 
 /// The columns of a batch that expressions refer to, ready to be read row by row.
 pub struct ArrowReader {
@@ -61,54 +52,12 @@ impl ArrowReader {
     /// Appends one row of the batch to `rows`.
     pub fn read(&self, row: usize, rows: &mut Rows) -> Result<()> {
         for column in &self.columns {
-            match (column.read)(row, rows) {
-                Ok(slot) => rows.set(column.attribute, slot),
-                Err(message) => {
-                    rows.abandon_row();
-                    return Err(Error::event(&column.name, message));
-                }
+            if let Err(error) = column.read(row, rows) {
+                rows.abandon_row();
+                return Err(error);
             }
         }
         rows.finish_row();
         Ok(())
     }
-}
-
-/// Appends the readers of a column and, for a struct, of its fields. `parents` are the enclosing structs: where one of
-/// them is null, the cell is null.
-fn resolve(
-    name: String,
-    array: &ArrayRef,
-    parents: &[Arc<StructArray>],
-    schema: &Schema,
-    columns: &mut Vec<ReferredColumn>,
-) -> Result<()> {
-    let Some(path) = schema.path(&name) else {
-        return Ok(());
-    };
-    if let Some(attribute) = path.attribute {
-        let read = cells::reader(array).map_err(|message| Error::event(&name, message))?;
-        let parents = parents.to_vec();
-        let read: CellReader = if parents.is_empty() {
-            read
-        } else {
-            Box::new(move |row, rows| {
-                if parents.iter().any(|parent| parent.is_null(row)) {
-                    Ok(Slot::Missing)
-                } else {
-                    read(row, rows)
-                }
-            })
-        };
-        columns.push(ReferredColumn { name: name.clone(), attribute, read });
-    }
-    if let (true, DataType::Struct(fields)) = (path.has_subpaths, array.data_type()) {
-        let parent = array.as_struct().clone();
-        let mut parents = parents.to_vec();
-        parents.push(Arc::new(parent.clone()));
-        for (field, child) in fields.iter().zip(parent.columns()) {
-            resolve(format!("{name}.{}", field.name()), child, &parents, schema, columns)?;
-        }
-    }
-    Ok(())
 }

@@ -270,3 +270,91 @@ fn every_time_unit_is_read() {
         assert_eq!(read_batch(&["a"], &batch(vec![("a", array)])).expect("a time"), [""], "{unit:?}");
     }
 }
+
+/// Maps from strings, one per row, of entries that follow each other.
+fn maps(lens: &[i32], keys: Vec<&str>, values: ArrayRef, nulls: Option<NullBuffer>) -> MapArray {
+    let offsets = lens.iter().scan(0, |end, len| {
+        *end += len;
+        Some(*end)
+    });
+    let offsets: Vec<i32> = std::iter::once(0).chain(offsets).collect();
+    let fields = Fields::from(vec![
+        Field::new("key", DataType::Utf8, false),
+        Field::new("value", values.data_type().clone(), true),
+    ]);
+    let entries = StructArray::new(fields.clone(), vec![Arc::new(StringArray::from(keys)), values], None);
+    let field = Arc::new(Field::new("entries", DataType::Struct(fields), false));
+    MapArray::new(field, OffsetBuffer::new(ScalarBuffer::from(offsets)), entries, nulls, false)
+}
+
+#[test]
+fn maps_are_read_like_nested_objects() {
+    let names = ["m", "m.a", "m.b", "m.a.b", "s.m.a", "n.a.b"];
+    let numbers: ArrayRef =
+        Arc::new(Int64Array::from(vec![Some(1), Some(2), None, Some(4), Some(5), Some(6)]));
+    // An entry that no expression refers to, a null, a key with a dot, an empty map, a key that occurs twice.
+    let keys = vec!["a", "z", "b", "a.b", "a", "a"];
+    let nulls = NullBuffer::from(vec![true, true, false, true, true]);
+    let column: ArrayRef = Arc::new(maps(&[2, 2, 0, 0, 2], keys, numbers, Some(nulls)));
+    let rows = read_batch(&names, &batch(vec![("m", column.clone())])).expect("maps");
+    assert_eq!(
+        rows,
+        [
+            "m=a nested value m.a=1",
+            "m=a nested value m.a.b=4",
+            "",
+            "m=a nested value",
+            "m=a nested value m.a=6"
+        ]
+    );
+    let slice = read_batch(&names, &batch(vec![("m", column.slice(1, 4))])).expect("a slice");
+    assert_eq!(slice, rows[1..]);
+    // Within a struct that is null in some rows, and within a map.
+    let fields = Fields::from(vec![Field::new("m", column.data_type().clone(), true)]);
+    let valid = NullBuffer::from(vec![true, true, true, true, false]);
+    let object = StructArray::new(fields, vec![column.clone()], Some(valid));
+    let inner = read_batch(&names, &batch(vec![("s", Arc::new(object))])).expect("maps in structs");
+    assert_eq!(inner, ["s.m.a=1", "", "", "", ""]);
+    let outer = maps(&[5], vec!["z", "a", "b", "z", "z"], maps_of_b(5), None);
+    let nested = read_batch(&names, &batch(vec![("n", Arc::new(outer))])).expect("maps in maps");
+    assert_eq!(nested, ["n.a.b=1"]);
+}
+
+/// Maps with the one key "b": 0, 1, 2 and so on.
+fn maps_of_b(len: i64) -> ArrayRef {
+    let values: ArrayRef = Arc::new(Int64Array::from_iter_values(0..len));
+    Arc::new(maps(&vec![1; len as usize], vec!["b"; len as usize], values, None))
+}
+
+#[test]
+fn keys_of_maps_that_are_no_names_are_refused() {
+    let fields = Fields::from(vec![
+        Field::new("key", DataType::Int64, false),
+        Field::new("value", DataType::Int64, true),
+    ]);
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let entries = StructArray::new(fields.clone(), vec![numbers.clone(), numbers], None);
+    let field = Arc::new(Field::new("entries", DataType::Struct(fields), false));
+    let column =
+        MapArray::new(field, OffsetBuffer::new(ScalarBuffer::from(vec![0, 1])), entries, None, false);
+    let (attribute, message) = fault(read_batch(&["m.a"], &batch(vec![("m", Arc::new(column.clone()))])));
+    assert_eq!(attribute.as_deref(), Some("m"));
+    assert_eq!(message, "a map with keys of Arrow type Int64; strings are needed");
+    assert_eq!(
+        read_batch(&["m"], &batch(vec![("m", Arc::new(column))])).expect("present"),
+        ["m=a nested value"]
+    );
+}
+
+/// As in `{"u.q": 5, "u": None}`.
+#[test]
+fn a_null_object_erases_nothing() {
+    let fields = Fields::from(vec![Field::new("q", DataType::Int64, true)]);
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![Some(6), Some(7), None]));
+    let objects = StructArray::new(fields, vec![values], Some(NullBuffer::from(vec![false, true, true])));
+    let flat: ArrayRef = Arc::new(Int64Array::from(vec![5, 5, 5]));
+    let columns = vec![("u.q", flat), ("u", Arc::new(objects) as ArrayRef)];
+    let rows = read_batch(&["u.q"], &batch(columns)).expect("rows");
+    // The last value counts, also if it is null.
+    assert_eq!(rows, ["u.q=5", "u.q=7", ""]);
+}
