@@ -27,7 +27,7 @@ pub mod stabbing;
 use tamis_core::engine::registry::{CORE_ENGINES, EngineInfo, Registry};
 
 /// The engines of this crate.
-pub const BASELINE_ENGINES: &[EngineInfo] = &[conjunctive::K_INDEX_INFO];
+pub const BASELINE_ENGINES: &[EngineInfo] = &[conjunctive::K_INDEX_INFO, conjunctive::PROPAGATION_INFO];
 
 /// The engines of this crate alone.
 pub const BASELINES: &Registry = &Registry::new(&[BASELINE_ENGINES]);
