@@ -139,7 +139,8 @@ impl<T: Ord + Copy> Ranges<T> {
                 visit(bound.id);
             }
         }
-        let from = self.at_most.blocks.partition_point(|block| block.last().is_some_and(|last| last.end < value));
+        let from =
+            self.at_most.blocks.partition_point(|block| block.last().is_some_and(|last| last.end < value));
         for bound in self.at_most.blocks[from..].iter().flatten() {
             if bound.end >= value {
                 visit(bound.id);

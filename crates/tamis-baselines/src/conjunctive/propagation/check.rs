@@ -4,10 +4,10 @@ use super::super::points;
 use super::Propagation;
 use super::hash_tables::{NONE, attributes};
 use super::placing::Access;
+use tamis_core::AttrId;
 use tamis_core::engine::shared::conjunctions::ConjId;
 use tamis_core::engine::shared::list_pool::ListRef;
 use tamis_core::engine::shared::predicates::PredId;
-use tamis_core::AttrId;
 
 impl Propagation {
     pub(super) fn check(&self) -> Result<(), String> {
@@ -20,7 +20,8 @@ impl Propagation {
         }
         let used = || (0..uses.len()).filter(|at| uses[*at] > 0).map(|at| PredId(at as u32));
         self.index.validate(used().map(|id| (id, self.predicates.get(id))))?;
-        let indexed = (0..self.is_indexed.len()).filter(|at| self.is_indexed[*at]).map(|at| PredId(at as u32));
+        let indexed =
+            (0..self.is_indexed.len()).filter(|at| self.is_indexed[*at]).map(|at| PredId(at as u32));
         if !indexed.eq(used()) {
             return Err("propagation: some predicate is indexed and not used, or used and not indexed".into());
         }
@@ -34,7 +35,9 @@ impl Propagation {
                 let key: Vec<u32> = key.iter().copied().take_while(|id| *id != NONE).collect();
                 let of_key = key.iter().map(|id| self.predicates.get(PredId(*id)).attribute);
                 if !of_key.eq(attributes(&table.schema)) || entry.rows == 0 {
-                    return Err(format!("propagation: entry {at} of table {number} has no rows, or a wrong key"));
+                    return Err(format!(
+                        "propagation: entry {at} of table {number} has no rows, or a wrong key"
+                    ));
                 }
                 let access = Access::Table { table: number, entry: at };
                 self.check_entry(access, entry.clusters, entry.rows, &key)?;
@@ -59,7 +62,9 @@ impl Propagation {
         }
         let is_wrong = |(at, count): &(u32, u32)| self.statistics.equalities(AttrId(*at)) != *count;
         match (0..).zip(counted).find(is_wrong) {
-            Some((at, count)) => Err(format!("propagation: attribute {at} has {count} equalities, counted otherwise")),
+            Some((at, count)) => {
+                Err(format!("propagation: attribute {at} has {count} equalities, counted otherwise"))
+            }
             None => Ok(()),
         }
     }
@@ -77,7 +82,9 @@ impl Propagation {
             let mut key = key.to_vec();
             of_access.sort_unstable();
             key.sort_unstable();
-            (state.access, state.row) == (access, *row) && of_access == key && predicates.eq(bits.iter().copied())
+            (state.access, state.row) == (access, *row)
+                && of_access == key
+                && predicates.eq(bits.iter().copied())
         };
         match found.iter().find(|row| !is_right(row)) {
             Some((id, ..)) => Err(format!("propagation: the row of {id:?} behind {access:?} is wrong")),

@@ -68,7 +68,8 @@ impl Clusters {
         cluster.rows -= 1;
         let (last, capacity) = (cluster.rows as usize, cluster.capacity as usize);
         let slot = words.get_mut(cluster.words);
-        (0..=columns).for_each(|column| slot[column * capacity + row as usize] = slot[column * capacity + last]);
+        (0..=columns)
+            .for_each(|column| slot[column * capacity + row as usize] = slot[column * capacity + last]);
         let moved = (row as usize != last).then(|| ConjId(slot[row as usize]));
         if cluster.rows == 0 {
             words.release(cluster.words);
@@ -107,7 +108,8 @@ impl Clusters {
         for cluster in self.lists.get(list) {
             let (slot, capacity) = (self.words.get(cluster.words), cluster.capacity as usize);
             for row in 0..cluster.rows as usize {
-                let bits = (1..=cluster.columns as usize).map(|column| slot[column * capacity + row]).collect();
+                let bits =
+                    (1..=cluster.columns as usize).map(|column| slot[column * capacity + row]).collect();
                 found.push((ConjId(slot[row]), bits, row as u32));
             }
         }

@@ -281,7 +281,8 @@ impl Engine for Propagation {
 
     fn stats(&self) -> Vec<(&'static str, u64)> {
         let clusters: usize = self.cluster_lists().map(|list| self.clusters.count(list)).sum();
-        let in_tables = self.tables.iter().flat_map(|(_, table)| table.iter().map(|(_, (_, entry))| entry.rows));
+        let in_tables =
+            self.tables.iter().flat_map(|(_, table)| table.iter().map(|(_, (_, entry))| entry.rows));
         vec![
             ("conjunctions", self.conjunctions.len() as u64),
             ("distinct_predicates", self.predicates.len() as u64),

@@ -205,7 +205,10 @@ impl PredicateIndex {
     }
 
     /// Checks that exactly these predicates are indexed.
-    pub fn validate<'p>(&self, predicates: impl Iterator<Item = (PredId, &'p Predicate)>) -> Result<(), String> {
+    pub fn validate<'p>(
+        &self,
+        predicates: impl Iterator<Item = (PredId, &'p Predicate)>,
+    ) -> Result<(), String> {
         self.points.validate()?;
         let (mut places, mut missing) = (0, 0);
         for (id, predicate) in predicates {
