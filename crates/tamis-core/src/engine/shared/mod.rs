@@ -3,6 +3,7 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `predicates` | which distinct predicates are in use? |
+//! | `members` | which conjunctions, or other parts, is a subscription expanded to? |
 //! | `conjunctions` | which conjunctions is a subscription made of, and which predicates are in each? |
 //! | `selectivity` | which predicate of a conjunction is the most selective? |
 //! | `placement` | which leaves of the PS-Trees does a predicate cover? |
@@ -17,6 +18,7 @@ pub(crate) mod conjunctions;
 pub(crate) mod dedup;
 pub(crate) mod keyed_hash;
 pub(crate) mod list_pool;
+pub(crate) mod members;
 pub(crate) mod patterns;
 pub(crate) mod placement;
 pub(crate) mod predicates;
