@@ -135,7 +135,7 @@ fn compare<O: Operand>(
     mut found: Vec<(Operator, Entry<O>)>,
     mut expected: Vec<(Operator, Entry<O>)>,
 ) -> Result<(), String> {
-    found.sort_unstable_by_key(|(operator, entry)| (*operator, entry.place()));
-    expected.sort_unstable_by_key(|(operator, entry)| (*operator, entry.place()));
+    found.sort_unstable_by_key(|(operator, entry)| (*operator, entry.place(), entry.high));
+    expected.sort_unstable_by_key(|(operator, entry)| (*operator, entry.place(), entry.high));
     if found == expected { Ok(()) } else { Err("the entries are not those of the members".into()) }
 }

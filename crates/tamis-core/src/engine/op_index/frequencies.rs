@@ -39,25 +39,26 @@ impl Frequencies {
 
     /// Counts a member with this record.
     pub fn add(&mut self, record: &[u32]) {
-        closed(record).flat_map(ClauseWords::attributes).for_each(|attribute| {
-            *entry(&mut self.members, attribute) += 1;
+        closed(record).for_each(|clause| {
+            clause.for_each_attribute(|attribute| *entry(&mut self.members, attribute) += 1);
         });
     }
 
     /// Counts a member less.
     pub fn remove(&mut self, record: &[u32]) {
-        closed(record).flat_map(ClauseWords::attributes).for_each(|attribute| {
-            *entry(&mut self.members, attribute) -= 1;
+        closed(record).for_each(|clause| {
+            clause.for_each_attribute(|attribute| *entry(&mut self.members, attribute) -= 1);
         });
     }
 
     /// The visibility of a member whose pivots are the attributes of this clause.
     pub fn of_clause(&self, clause: ClauseWords<'_>) -> Visibility {
-        clause
-            .attributes()
-            .into_iter()
-            .map(|attribute| self.of(attribute))
-            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        let mut sum = (0, 0);
+        clause.for_each_attribute(|attribute| {
+            let (events, members) = self.of(attribute);
+            sum = (sum.0 + events, sum.1 + members);
+        });
+        sum
     }
 
     /// The visibility of an attribute.

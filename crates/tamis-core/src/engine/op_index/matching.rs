@@ -144,9 +144,10 @@ fn find_all<O: Operand>(
     tuning: Tuning,
     mut visit: impl FnMut(u32),
 ) {
-    for operator in operators {
-        for probe in probes {
-            find(lists, std::slice::from_ref(operator), probe.field, probe.value, tuning, &mut visit);
+    for &operator in operators {
+        let list = lists.get(operator);
+        if !list.is_empty() {
+            probes.iter().for_each(|probe| list.find(operator, probe.field, probe.value, tuning, &mut visit));
         }
     }
 }

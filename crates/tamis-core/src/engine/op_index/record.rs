@@ -110,13 +110,21 @@ impl<'r> ClauseWords<'r> {
         self.pieces().filter(|piece| piece.first_of_predicate).nth(1).is_some()
     }
 
+    /// Visits its attributes, each once. Most clauses have one piece.
+    pub fn for_each_attribute(self, mut visit: impl FnMut(AttrId)) {
+        if words_of(self.0[0]) == self.0.len() {
+            return visit(AttrId(self.0[0] & ATTRIBUTE));
+        }
+        let mut attributes: Vec<AttrId> = self.pieces().map(|piece| piece.attribute).collect();
+        attributes.sort_unstable();
+        attributes.dedup();
+        attributes.into_iter().for_each(visit);
+    }
+
     /// Its attributes, each once.
     pub fn attributes(self) -> Vec<AttrId> {
-        let mut attributes: Vec<AttrId> = self.pieces().map(|piece| piece.attribute).collect();
-        if attributes.len() > 1 {
-            attributes.sort_unstable();
-            attributes.dedup();
-        }
+        let mut attributes = Vec::with_capacity(1);
+        self.for_each_attribute(|attribute| attributes.push(attribute));
         attributes
     }
 }

@@ -14,7 +14,7 @@
 //! | `segments` | which segment has a field, and which bits are set in its signature? |
 //! | `blocks` | how does a long segment stay cheap to update? |
 //!
-//! Invariants: entries ascend by key and target; every entry is in the segment of its field; its bit is set in the segment's
+//! Invariants: entries ascend by key and target, which several may share (clauses of one CNF that overlap); every entry is in the segment of its field; its bit is set in the segment's
 //! signature.
 //!
 //! Cost, for a list of n entries in b segments: finding a run O(log n/b), inserting and removing a move of at most
@@ -286,7 +286,7 @@ impl<O: Operand> PredicateList<O> {
         }
         sound?;
         let entries = self.entries();
-        if entries.len() != self.len || !entries.is_sorted_by(|a, b| a.place() < b.place()) {
+        if entries.len() != self.len || !entries.is_sorted_by_key(Entry::place) {
             return Err(format!("{} entries, {} counted, or out of order", entries.len(), self.len));
         }
         match &self.body {
