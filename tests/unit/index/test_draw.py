@@ -96,7 +96,7 @@ def test_long_texts_are_cut() -> None:
     assert text.startswith("a = 'xx") and text.endswith("x...") and ids.endswith("i...")
 
 
-@pytest.mark.parametrize("engine", ["scan", "pst_bloom", "pst_hash"])
+@pytest.mark.parametrize("engine", ["scan", "pst_bloom", "pst_hash", "op_index"])
 def test_an_engine_without_a_graph_says_who_has_one(engine: str) -> None:
     with pytest.raises(tamis.OptionError, match=f"^engine {engine} has no graph to draw; a_tree has one$"):
         Index(engine=engine).to_dot()

@@ -13,11 +13,12 @@
 //! | `scoring` | how much does a match count? |
 //! | `graph` | what does an engine's structure look like? |
 //! | `shared` | what do several engines stand on? |
-//! | `scan`, `pst`, `a_tree` | the engines |
+//! | `scan`, `pst`, `a_tree`, `op_index` | the engines |
 
 mod a_tree;
 mod erased;
 mod graph;
+mod op_index;
 mod options;
 mod pst;
 pub mod registry;

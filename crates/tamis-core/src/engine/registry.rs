@@ -2,7 +2,7 @@
 //! which this crate does not know. Nothing registers itself at run time.
 
 use super::erased::{DynEngine, DynRankingEngine};
-use super::{a_tree, pst, scan};
+use super::{a_tree, op_index, pst, scan};
 use crate::compiled;
 use crate::error::{Error, Result};
 use crate::expr::Limits;
@@ -64,6 +64,8 @@ pub enum Takes {
     Cnf,
     /// Disjunctions of conjunctions.
     Dnf,
+    /// Conjunctions of disjunctions, and disjunctions of conjunctions.
+    NormalForms,
     /// Conjunctions.
     Conjunctions,
 }
@@ -74,6 +76,7 @@ impl fmt::Display for Takes {
             Takes::All => "all",
             Takes::Cnf => "CNF; others through a bounded DNF",
             Takes::Dnf => "DNF; others through a bounded DNF",
+            Takes::NormalForms => "CNF and DNF; others through a bounded CNF or DNF",
             Takes::Conjunctions => "conjunctions; others through a bounded DNF",
         })
     }
@@ -116,7 +119,7 @@ impl EngineInfo {
 
 /// The engines of this crate.
 pub const CORE_ENGINES: &[EngineInfo] =
-    &[scan::INFO, pst::BLOOM_INFO, pst::HASH_INFO, a_tree::INFO, compiled::INFO];
+    &[scan::INFO, pst::BLOOM_INFO, pst::HASH_INFO, a_tree::INFO, op_index::INFO, compiled::INFO];
 
 /// Users may write this instead of a name; it stands for [`AUTO_ENGINE`].
 const AUTO: &str = "auto";
@@ -240,7 +243,7 @@ mod tests {
         let error = Registry::CORE.find("sieve").err().expect("an error").to_string();
         assert_eq!(
             error,
-            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, scan"
+            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, op_index, scan"
         );
     }
 

@@ -1,66 +1,107 @@
-//! Disjunctive normal form (DNF), for engines that take only conjunctions.
+//! Disjunctive and conjunctive normal form (DNF, CNF), for engines that do not take every expression.
 //!
-//! The number of conjunctions can be exponential in the size of the expression, so it is computed before anything is
-//! expanded.
+//! The number of conjunctions or clauses can be exponential in the size of the expression, so it is computed before
+//! anything is expanded.
 
-use super::normal::{Node, NodeId, Normal, Over, Predicate, Root, Test};
+use super::normal::{Node, NodeId, Normal, Over, Predicate, Root, Test, ValueSet};
 use super::syntax::Expr;
 use crate::error::{Error, Result};
 
 /// Predicates that must all hold.
 pub type Conjunction = Vec<Predicate>;
 
+/// Predicates of which one must hold.
+pub type Clause = Vec<Predicate>;
+
+/// Whether a node multiplies the parts of its children in a normal form; the other connective adds them.
+type Multiplies = fn(Node) -> bool;
+
+/// In a DNF, AND multiplies.
+const IN_DNF: Multiplies = |node| matches!(node, Node::And { .. });
+/// In a CNF, OR does.
+const IN_CNF: Multiplies = |node| matches!(node, Node::Or { .. });
+
 impl Normal {
     /// Number of conjunctions of the DNF before contradictions are dropped; saturating.
     pub fn dnf_size(&self) -> u64 {
-        let mut sizes: Vec<u64> = Vec::with_capacity(self.nodes().len());
-        for &node in self.nodes() {
-            let children = self.children(node).iter().map(|&child| sizes[child as usize]);
-            sizes.push(match node {
-                Node::Leaf(_) => 1,
-                Node::And { .. } => children.fold(1, u64::saturating_mul),
-                Node::Or { .. } => children.fold(0, u64::saturating_add),
-            });
-        }
         match self.root() {
             Root::Never => 0,
             Root::Always => 1,
-            Root::Node(root) => sizes[root as usize],
+            Root::Node(root) => self.form_size(root, IN_DNF),
+        }
+    }
+
+    /// Number of clauses of the CNF before tautologies are dropped; saturating.
+    pub fn cnf_size(&self) -> u64 {
+        match self.root() {
+            Root::Never => 1,
+            Root::Always => 0,
+            Root::Node(root) => self.form_size(root, IN_CNF),
         }
     }
 
     /// The conjunctions of the DNF: none for a contradiction, a single empty one for a tautology. Predicates on one
     /// attribute are merged, contradictory conjunctions dropped. Fails if there are more than `max`.
     pub fn to_dnf(&self, max: usize) -> Result<Vec<Conjunction>> {
-        let size = self.dnf_size();
-        if size > max as u64 {
-            return Err(Error::TooComplex { size, limit: max as u64 });
-        }
-        let leaves = match self.root() {
+        check_size(self.dnf_size(), max)?;
+        let parts = match self.root() {
             Root::Never => Vec::new(),
             Root::Always => vec![Vec::new()],
-            Root::Node(root) => self.expand(root),
+            Root::Node(root) => self.expand(root, IN_DNF),
         };
-        Ok(leaves.into_iter().filter_map(|leaves| self.conjunction(&leaves)).collect())
+        let conjunction = |part: Vec<u32>| self.merged(&part, ValueSet::intersection, ValueSet::is_empty);
+        Ok(parts.into_iter().filter_map(conjunction).collect())
     }
 
-    /// The conjunctions of a node, as numbers of predicates.
-    fn expand(&self, node: NodeId) -> Vec<Vec<u32>> {
+    /// The clauses of the CNF: none for a tautology, a single empty one for a contradiction. Predicates on one attribute are
+    /// merged, clauses that always hold dropped. Fails if there are more than `max`.
+    pub fn to_cnf(&self, max: usize) -> Result<Vec<Clause>> {
+        check_size(self.cnf_size(), max)?;
+        let parts = match self.root() {
+            Root::Never => vec![Vec::new()],
+            Root::Always => Vec::new(),
+            Root::Node(root) => self.expand(root, IN_CNF),
+        };
+        let clause = |part: Vec<u32>| self.merged(&part, ValueSet::union, ValueSet::is_everything);
+        Ok(parts.into_iter().filter_map(clause).collect())
+    }
+
+    /// Number of parts of a node in a normal form; saturating.
+    fn form_size(&self, root: NodeId, multiplies: Multiplies) -> u64 {
+        let mut sizes: Vec<u64> = Vec::with_capacity(self.nodes().len());
+        for &node in self.nodes() {
+            let children = self.children(node).iter().map(|&child| sizes[child as usize]);
+            sizes.push(match node {
+                Node::Leaf(_) => 1,
+                _ if multiplies(node) => children.fold(1, u64::saturating_mul),
+                _ => children.fold(0, u64::saturating_add),
+            });
+        }
+        sizes[root as usize]
+    }
+
+    /// The parts of a node in a normal form, as numbers of predicates.
+    fn expand(&self, node: NodeId, multiplies: Multiplies) -> Vec<Vec<u32>> {
         let node = self.nodes()[node as usize];
         let children = self.children(node).iter();
         match node {
             Node::Leaf(predicate) => vec![vec![predicate]],
-            Node::Or { .. } => children.flat_map(|&child| self.expand(child)).collect(),
-            Node::And { .. } => children.fold(vec![Vec::new()], |done, &child| {
-                let right = self.expand(child);
+            _ if multiplies(node) => children.fold(vec![Vec::new()], |done, &child| {
+                let right = self.expand(child, multiplies);
                 done.iter().flat_map(|left| right.iter().map(|right| [&left[..], right].concat())).collect()
             }),
+            _ => children.flat_map(|&child| self.expand(child, multiplies)).collect(),
         }
     }
 
-    /// The conjunction of these predicates, merged by attribute; `None` if it is a contradiction.
-    fn conjunction(&self, leaves: &[u32]) -> Option<Conjunction> {
-        let mut merged: Conjunction = Vec::with_capacity(leaves.len());
+    /// These predicates, those on one attribute combined; `None` if a combined set decides the whole.
+    fn merged(
+        &self,
+        leaves: &[u32],
+        combine: impl Fn(&ValueSet, &ValueSet) -> ValueSet,
+        decides: impl Fn(&ValueSet) -> bool,
+    ) -> Option<Vec<Predicate>> {
+        let mut merged: Vec<Predicate> = Vec::with_capacity(leaves.len());
         for &leaf in leaves {
             let predicate = &self.predicates()[leaf as usize];
             if merged.contains(predicate) {
@@ -74,8 +115,8 @@ impl Normal {
             };
             match (merged.iter_mut().find(mergeable), predicate.test.to_set()) {
                 (Some(earlier), Some(set)) => {
-                    let both = earlier.test.to_set()?.intersection(&set);
-                    if both.is_empty() {
+                    let both = combine(&earlier.test.to_set()?, &set);
+                    if decides(&both) {
                         return None;
                     }
                     earlier.test = Test::from(both);
@@ -85,6 +126,10 @@ impl Normal {
         }
         Some(merged)
     }
+}
+
+fn check_size(size: u64, max: usize) -> Result<()> {
+    if size > max as u64 { Err(Error::TooComplex { size, limit: max as u64 }) } else { Ok(()) }
 }
 
 impl Expr {

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `syntax` | is this text an expression, what did the user write, and what is its canonical text? |
 //! | `normal` | which values satisfy each predicate, and how do AND and OR combine them? |
-//! | `dnf` | which conjunctions is the expression equivalent to, and how many are they? |
+//! | `dnf` | which conjunctions, or which clauses, is the expression equivalent to, and how many are they? |
 //! | `evaluation` | TRUE, FALSE or UNKNOWN, and why (the reference semantics)? |
 //! | `pattern` | does a string match this LIKE, RLIKE, suffix, ...? |
 //! | `limits` | which expressions are refused as too large? |
@@ -20,9 +20,10 @@ mod normal;
 mod pattern;
 mod syntax;
 
-pub use dnf::Conjunction;
+pub use dnf::{Clause, Conjunction};
 pub use evaluation::{Explanation, Truth};
 pub use limits::Limits;
+pub(crate) use normal::after_prefix;
 pub use normal::{
     Cut, Missing, Node, NodeId, Normal, Normalizer, OrderedSet, Over, Predicate, Root, Test, ValueSet,
 };

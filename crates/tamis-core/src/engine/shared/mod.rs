@@ -3,6 +3,7 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `predicates` | which distinct predicates are in use? |
+//! | `members` | which conjunctions, or other parts, is a subscription expanded to? |
 //! | `conjunctions` | which conjunctions is a subscription made of, and which predicates are in each? |
 //! | `selectivity` | which predicate of a conjunction is the most selective? |
 //! | `placement` | which leaves of the PS-Trees does a predicate cover? |
@@ -17,6 +18,7 @@ pub mod conjunctions;
 pub mod dedup;
 pub mod keyed_hash;
 pub mod list_pool;
+pub mod members;
 pub(crate) mod patterns;
 pub(crate) mod placement;
 pub mod predicates;

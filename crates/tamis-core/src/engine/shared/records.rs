@@ -61,10 +61,10 @@ const OUTSIDE_LONG: u32 = 3;
 const PREDICATE: u32 = 4;
 
 /// In half steps: the value is missing or no number.
-const NO_NUMBER: i32 = i32::MIN;
+pub(crate) const NO_NUMBER: i32 = i32::MIN;
 /// In half steps: below and above all ends that records store.
-const LOWEST: i32 = i32::MIN + 1;
-const HIGHEST: i32 = i32::MAX;
+pub(crate) const LOWEST: i32 = i32::MIN + 1;
+pub(crate) const HIGHEST: i32 = i32::MAX;
 
 /// A record of a list.
 #[derive(Clone, Copy)]
@@ -164,10 +164,15 @@ fn half_steps(predicate: &Predicate) -> Option<(i32, i32, bool)> {
         return None;
     }
     match predicate.test {
-        Test::Number { low, high } => Some((lower(low)?, upper(high)?, true)),
-        Test::Outside { low, high } => Some((lower(low)?, upper(high)?, false)),
+        Test::Number { low, high } => half_steps_between(low, high).map(|(low, high)| (low, high, true)),
+        Test::Outside { low, high } => half_steps_between(low, high).map(|(low, high)| (low, high, false)),
         _ => None,
     }
+}
+
+/// The ends of a range in half steps, both included; `None` if an end is neither an integer nor next to one.
+pub(crate) fn half_steps_between(low: Number, high: Number) -> Option<(i32, i32)> {
+    Some((lower(low)?, upper(high)?))
 }
 
 fn lower(low: Number) -> Option<i32> {
@@ -195,7 +200,7 @@ fn doubled(at: i64) -> Option<i32> {
 }
 
 /// A value in half steps; a value beyond the ends that records store stays beyond them.
-fn steps_of(value: Value<'_>) -> i32 {
+pub(crate) fn steps_of(value: Value<'_>) -> i32 {
     match value {
         Value::Int(value) => (value.saturating_mul(2)).clamp(i64::from(LOWEST), i64::from(HIGHEST)) as i32,
         Value::Float(value) => {

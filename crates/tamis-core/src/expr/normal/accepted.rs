@@ -107,7 +107,7 @@ fn as_range(pattern: &TextPattern) -> Option<OrderedSet<SmolStr>> {
 }
 
 /// The first string greater than all that begin with `prefix`; `None` if there is none.
-pub(super) fn after_prefix(prefix: &str) -> Option<SmolStr> {
+pub(crate) fn after_prefix(prefix: &str) -> Option<SmolStr> {
     let mut chars: Vec<char> = prefix.chars().collect();
     while let Some(last) = chars.pop() {
         let next = match last {

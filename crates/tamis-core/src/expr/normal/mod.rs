@@ -19,6 +19,7 @@ mod predicate;
 mod render;
 mod value_set;
 
+pub(crate) use accepted::after_prefix;
 pub use normalize::{Missing, Normalizer};
 pub use ordered_set::{Cut, OrderedSet};
 pub use predicate::{Over, Predicate, Test};

@@ -1,6 +1,8 @@
 //! Does every engine answer as the reference does?
 
 mod a_tree;
+mod checking;
 mod compiled;
 mod histories;
+mod op_index;
 mod pst;

@@ -1,12 +1,12 @@
 //! What is particular to PSTBloom and PSTHash: many values, wide ranges, fractions between integers, emptiness.
 
-use std::num::NonZeroUsize;
+use super::checking::{EngineTrial, add, index, matches, stat};
 use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};
 
-const ENGINES: &[(&str, &[(&str, i64)])] = &[
+const ENGINES: &[EngineTrial] = &[
     ("pst_bloom", &[]),
     ("pst_bloom", &[("max_spaces", 8), ("max_signed", 1000)]),
     ("pst_hash", &[]),
@@ -14,50 +14,8 @@ const ENGINES: &[(&str, &[(&str, i64)])] = &[
     ("pst_hash", &[("long_list", 0), ("access_predicates", 3), ("max_cells", 64)]),
 ];
 
-fn index(engine: &str, options: &[(&str, i64)]) -> Index {
-    let options =
-        options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Int(*value))).collect();
-    Index::new(Settings { engine: engine.into(), options, ..Settings::default() }).expect("an index")
-}
-
-fn add(index: &Index, texts: &[String], from: usize) {
-    let batch =
-        texts.iter().enumerate().map(|(n, text)| (Id::from((from + n) as i64), Source::from(text.as_str())));
-    index.add_many(batch).expect("valid expressions");
-}
-
-fn matches(index: &Index, events: &[String]) -> Vec<Vec<Id>> {
-    let schema = index.schema();
-    let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
-    events.iter().for_each(|event| reader.read(event.as_bytes(), &schema, &mut rows).expect("valid JSON"));
-    let found = index.match_rows(&schema, &rows, NonZeroUsize::new(1), true).expect("a fresh schema");
-    let ids = |row: usize| (found.offsets[row]..found.offsets[row + 1]).map(|at| found.ids.get(at as usize));
-    (0..events.len()).map(|row| ids(row).collect()).collect()
-}
-
-/// Every engine, with the subscriptions added in these batches, must answer as `scan` does; returns how many matches
-/// there are in all.
 fn agree_with_scan(batches: &[&[String]], events: &[String], also: impl Fn(&str, &Index)) -> usize {
-    let filled = |index: Index| {
-        let mut from = 0;
-        for texts in batches {
-            add(&index, texts, from);
-            from += texts.len();
-        }
-        index
-    };
-    let expected = matches(&filled(index("scan", &[])), events);
-    for (engine, options) in ENGINES {
-        let index = filled(index(engine, options));
-        index.validate().expect("a sound index");
-        assert_eq!(matches(&index, events), expected, "{engine} {options:?}");
-        also(&format!("{engine} {options:?}"), &index);
-    }
-    expected.iter().map(Vec::len).sum()
-}
-
-fn stat(index: &Index, name: &str) -> u64 {
-    index.engine_stats().into_iter().find(|(n, _)| *n == name).map_or(0, |(_, value)| value)
+    super::checking::agree_with_scan(ENGINES, batches, events, also)
 }
 
 /// A number with up to two decimals, often a whole one.
@@ -241,7 +199,7 @@ fn a_batch_is_defragmented() {
             format!("a = {a} and b between {b} and {} and c in ({c}, {})", b + 20, n % 11)
         })
         .collect();
-    for engine in ["pst_bloom", "pst_hash", "a_tree"] {
+    for engine in ["pst_bloom", "pst_hash", "a_tree", "op_index"] {
         let (batch, single) = (index(engine, &[]), index(engine, &[]));
         add(&batch, &texts, 0);
         for (n, text) in texts.iter().enumerate() {

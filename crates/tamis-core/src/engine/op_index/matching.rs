@@ -1,0 +1,297 @@
+//! Matching: the paper's Algorithm 2, with the attributes of the event as candidate pivots.
+//!
+//! 1. Each value of the event becomes operands: half steps or a Boolean, a wide operand, and the symbols it satisfies.
+//! 2. For each attribute of the event that is a pivot, its own operands are searched in its lists. The members found are
+//!    candidates: their counters are set to the number of predicates left, all others are 0. No candidate, next pivot.
+//! 3. All operands of the event are searched in the lists of the pivot; a satisfied predicate counts down. A candidate
+//!    whose counter reaches 0 has matched, unless an open clause fails. Counters of candidates are reset, so that a
+//!    pivot costs what it touches.
+
+use super::lists::{Operator, OperatorLists, Tuning};
+use super::operand::{Field, Operand, OperandKind, Wide, narrow_of, wide_of};
+use super::pivot::{CLAUSE, Pivot, Slot};
+use super::record::{Clauses, Content};
+use super::symbols::SymbolScratch;
+use super::{MemberState, OpIndex};
+use crate::engine::SubId;
+use crate::engine::shared::dedup::SubscriptionDedup;
+use crate::engine::shared::members::MemberId;
+use crate::event::Event;
+use crate::schema::AttrId;
+
+/// An operand of the event.
+#[derive(Clone, Copy, Debug)]
+struct Probe<O> {
+    attribute: AttrId,
+    kind: OperandKind,
+    /// The field of predicates that count.
+    field: Field,
+    value: O,
+}
+
+impl<O> Probe<O> {
+    fn new(attribute: AttrId, kind: OperandKind, value: O) -> Probe<O> {
+        Probe { attribute, kind, field: Field::new(attribute, kind, false), value }
+    }
+}
+
+/// The buffers of one matching thread.
+#[derive(Default)]
+pub(super) struct OpIndexScratch {
+    /// Operands for the lists of `=`.
+    exact: Vec<Probe<u32>>,
+    /// Numbers in half steps, for the lists of ranges.
+    ordered: Vec<Probe<u32>>,
+    /// Wide operands.
+    wide: Vec<Probe<Wide>>,
+    symbols: SymbolScratch,
+    counting: Counting,
+    dedup: SubscriptionDedup,
+}
+
+/// The counters of the pivot at hand.
+#[derive(Default)]
+struct Counting {
+    /// By slot: predicates that a candidate still needs; 0 for all others.
+    counters: Vec<u32>,
+    /// The candidates.
+    candidates: Vec<u32>,
+    /// By clause: the last visit in which it was satisfied.
+    marks: Vec<u32>,
+    /// Number of the visit to a pivot, from 1 on.
+    visit: u32,
+    /// Slots whose predicates are all satisfied.
+    complete: Vec<u32>,
+}
+
+impl Counting {
+    fn begin(&mut self, pivot: &Pivot) {
+        self.visit = self.visit.wrapping_add(1);
+        if self.visit == 0 {
+            self.marks.fill(0);
+            self.visit = 1;
+        }
+        if self.counters.len() < pivot.slots.len() {
+            self.counters.resize(pivot.slots.len(), 0);
+        }
+        if self.marks.len() < pivot.clauses.len() {
+            self.marks.resize(pivot.clauses.len(), 0);
+        }
+    }
+
+    /// A predicate on the pivot attribute is satisfied: the member is a candidate.
+    #[inline]
+    fn add_candidate(&mut self, slots: &[Slot], slot: u32) {
+        match slots[slot as usize].need & Slot::COUNT {
+            0 => self.complete.push(slot),
+            need => {
+                self.counters[slot as usize] = need;
+                self.candidates.push(slot);
+            }
+        }
+    }
+
+    /// Another predicate is satisfied.
+    #[inline]
+    fn count(&mut self, clauses: &[u32], target: u32) {
+        let mut slot = target as usize;
+        if target >= CLAUSE {
+            let clause = (target & !CLAUSE) as usize;
+            slot = clauses[clause] as usize;
+            if std::mem::replace(&mut self.marks[clause], self.visit) == self.visit {
+                return;
+            }
+        }
+        let counter = &mut self.counters[slot];
+        if *counter == 1 {
+            self.complete.push(slot as u32);
+        }
+        *counter = counter.saturating_sub(1);
+    }
+
+    fn end(&mut self) {
+        for slot in self.candidates.drain(..) {
+            self.counters[slot as usize] = 0;
+        }
+        self.complete.clear();
+    }
+}
+
+/// Visits the targets that one operand satisfies, under a field.
+#[inline]
+fn find<O: Operand>(
+    lists: &OperatorLists<O>,
+    operators: &[Operator],
+    field: Field,
+    value: O,
+    tuning: Tuning,
+    mut visit: impl FnMut(u32),
+) {
+    for &operator in operators {
+        let list = lists.get(operator);
+        if !list.is_empty() {
+            list.find(operator, field, value, tuning, &mut visit);
+        }
+    }
+}
+
+/// Visits the targets that all operands satisfy, list by list.
+#[inline]
+fn find_all<O: Operand>(
+    lists: &OperatorLists<O>,
+    operators: &[Operator],
+    probes: &[Probe<O>],
+    tuning: Tuning,
+    mut visit: impl FnMut(u32),
+) {
+    for &operator in operators {
+        let list = lists.get(operator);
+        if !list.is_empty() {
+            probes.iter().for_each(|probe| list.find(operator, probe.field, probe.value, tuning, &mut visit));
+        }
+    }
+}
+
+const EXACT: &[Operator] = &[Operator::Equal];
+const RANGES: &[Operator] = &[Operator::AtMost, Operator::AtLeast, Operator::Between];
+
+impl OpIndex {
+    pub(super) fn find_matches(
+        &self,
+        event: &Event<'_>,
+        scratch: &mut OpIndexScratch,
+        matches: &mut Vec<SubId>,
+    ) {
+        self.set_probes(event, scratch);
+        scratch.dedup.begin_event();
+        for &member in &self.unconditional {
+            self.report(
+                member,
+                self.members.is_one_of_several(member),
+                true,
+                event,
+                &mut scratch.dedup,
+                matches,
+            );
+        }
+        // Read ahead, so that the cache misses of different pivots overlap.
+        let mut read = 0;
+        for cell in event.cells() {
+            if let Some(pivot) = self.pivot(cell.attribute) {
+                read ^= pivot.narrow.get(Operator::Equal).prefetch()
+                    ^ pivot.narrow.get(Operator::Between).prefetch();
+            }
+        }
+        std::hint::black_box(read);
+        for cell in event.cells() {
+            if let Some(pivot) = self.pivot(cell.attribute) {
+                self.visit_pivot(cell.attribute, pivot, event, scratch, matches);
+            }
+        }
+    }
+
+    fn pivot(&self, attribute: AttrId) -> Option<&Pivot> {
+        self.pivots.get(attribute.index())?.as_deref()
+    }
+
+    /// Step 1.
+    fn set_probes(&self, event: &Event<'_>, scratch: &mut OpIndexScratch) {
+        let OpIndexScratch { exact, ordered, wide, symbols, .. } = scratch;
+        exact.clear();
+        ordered.clear();
+        wide.clear();
+        for cell in event.cells() {
+            let value = event.resolve(cell.slot);
+            if let Some((kind, operand)) = narrow_of(value) {
+                let probe = Probe::new(cell.attribute, kind, operand);
+                exact.push(probe);
+                if kind == OperandKind::Steps {
+                    ordered.push(probe);
+                }
+            }
+            wide.extend(wide_of(value).map(|(kind, operand)| Probe::new(cell.attribute, kind, operand)));
+            self.symbols.find(event, cell, symbols, |symbol| {
+                exact.push(Probe::new(cell.attribute, OperandKind::Symbol, symbol.0));
+            });
+        }
+        // In the order of the lists, which are then read from front to back.
+        exact.sort_unstable_by_key(|probe| probe.field);
+        ordered.sort_unstable_by_key(|probe| probe.field);
+    }
+
+    /// Steps 2 and 3.
+    fn visit_pivot(
+        &self,
+        attribute: AttrId,
+        pivot: &Pivot,
+        event: &Event<'_>,
+        scratch: &mut OpIndexScratch,
+        matches: &mut Vec<SubId>,
+    ) {
+        let OpIndexScratch { exact, ordered, wide, counting, dedup, .. } = scratch;
+        let tuning = self.tuning;
+        counting.begin(pivot);
+        let own = |probe: &Probe<u32>| probe.attribute == attribute;
+        for probe in exact.iter().filter(|probe| own(probe)) {
+            let field = Field::new(attribute, probe.kind, true);
+            let operators = if probe.kind == OperandKind::Steps { &Operator::ALL } else { EXACT };
+            find(&pivot.narrow, operators, field, probe.value, tuning, |slot| {
+                counting.add_candidate(&pivot.slots, slot);
+            });
+        }
+        if let Some(lists) = &pivot.wide {
+            for probe in wide.iter().filter(|probe| probe.attribute == attribute) {
+                let field = Field::new(attribute, probe.kind, true);
+                find(lists, &Operator::ALL, field, probe.value, tuning, |slot| {
+                    counting.add_candidate(&pivot.slots, slot);
+                });
+            }
+        }
+        if !counting.candidates.is_empty() {
+            find_all(&pivot.narrow, EXACT, exact, tuning, |target| counting.count(&pivot.clauses, target));
+            find_all(&pivot.narrow, RANGES, ordered, tuning, |target| counting.count(&pivot.clauses, target));
+            if let Some(lists) = &pivot.wide {
+                find_all(lists, &Operator::ALL, wide, tuning, |target| {
+                    counting.count(&pivot.clauses, target)
+                });
+            }
+        }
+        for &slot in &counting.complete {
+            let Slot { member, need } = pivot.slots[slot as usize];
+            let (several, open) = (need & Slot::SEVERAL != 0, need & Slot::OPEN != 0);
+            self.report(member, several, open, event, dedup, matches);
+        }
+        counting.end();
+    }
+
+    /// Reports a member, unless an open clause fails or its subscription was reported before.
+    #[inline]
+    fn report(
+        &self,
+        member: MemberId,
+        several: bool,
+        open: bool,
+        event: &Event<'_>,
+        dedup: &mut SubscriptionDedup,
+        matches: &mut Vec<SubId>,
+    ) {
+        if open && !self.open_clauses_hold(member, event) {
+            return;
+        }
+        let sub = self.members.owner(member);
+        if !several || dedup.insert(sub) {
+            matches.push(sub);
+        }
+    }
+
+    fn open_clauses_hold(&self, member: MemberId, event: &Event<'_>) -> bool {
+        let MemberState { record, .. } = *self.members.get(member);
+        let mut open = Clauses(self.records.get(record)).filter(|clause| clause.is_open());
+        open.all(|clause| {
+            clause.pieces().any(|piece| match piece.content {
+                Content::Open(predicate) => self.symbols.predicates.get(predicate).holds(event),
+                _ => false,
+            })
+        })
+    }
+}
