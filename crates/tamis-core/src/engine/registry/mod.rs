@@ -1,14 +1,22 @@
 //! The engines there are, by name. A registry is composed of slices: this crate's engines, and those of other crates,
 //! which this crate does not know. Nothing registers itself at run time.
+//!
+//! | file | question it answers |
+//! | --- | --- |
+//! | `options` | which options does an engine have, and which values are accepted? |
+//! | `erased` | how does an index hold an engine whose type it does not know? |
 
-use super::erased::{DynEngine, DynRankingEngine};
+mod erased;
+mod options;
+
 use super::{a_tree, pst, scan};
 use crate::compiled;
 use crate::error::{Error, Result};
 use crate::expr::Limits;
 use std::fmt;
 
-pub use super::options::{OptionInfo, OptionKind, OptionValue, OptionValues, Options};
+pub use erased::{DynEngine, DynRankingEngine, Scratch};
+pub use options::{OptionInfo, OptionKind, OptionValue, OptionValues, Options};
 
 /// An engine's entry in the registry.
 pub struct EngineInfo {
