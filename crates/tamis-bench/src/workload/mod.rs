@@ -3,6 +3,7 @@
 //! | file | workload |
 //! | --- | --- |
 //! | `conj` | conjunctions generated from events, after BE-Gen: dense in few dimensions, sparse in many |
+//! | `gem` | conjunctions with the parameters of the GEM-Tree paper |
 //! | `abe` | arbitrary expressions with shared parts, after ABE-Gen |
 //!
 //! Every random number comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` pins the result.
@@ -10,6 +11,7 @@
 
 pub mod abe;
 pub mod conj;
+pub mod gem;
 
 use crate::random::Random;
 use std::collections::BTreeMap;

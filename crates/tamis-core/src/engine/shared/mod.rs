@@ -8,6 +8,7 @@
 //! | `placement` | which leaves of the PS-Trees does a predicate cover? |
 //! | `signatures` | which conjunctions may have a predicate that covers a leaf? |
 //! | `records` | what does a posting list store of a conjunction, and how is it tested? |
+//! | `ordinals` | which number stands for a value, so that all values of an attribute are in one order? |
 //! | `dedup` | has a subscription been reported for this event? |
 //! | `patterns` | which string patterns does a value match? |
 //! | `keyed_hash` | how are keys hashed that users choose? |
@@ -17,6 +18,7 @@ pub(crate) mod conjunctions;
 pub(crate) mod dedup;
 pub(crate) mod keyed_hash;
 pub(crate) mod list_pool;
+pub(crate) mod ordinals;
 pub(crate) mod patterns;
 pub(crate) mod placement;
 pub(crate) mod predicates;

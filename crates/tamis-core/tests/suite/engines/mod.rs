@@ -2,5 +2,7 @@
 
 mod a_tree;
 mod compiled;
+mod filled;
+mod gem_tree;
 mod histories;
 mod pst;

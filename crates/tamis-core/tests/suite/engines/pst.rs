@@ -1,64 +1,18 @@
 //! What is particular to PSTBloom and PSTHash: many values, wide ranges, fractions between integers, emptiness.
 
-use std::num::NonZeroUsize;
+use super::filled::{EngineWithOptions, add, agree_with_scan, index, matches, stat};
 use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{Id, Index, Settings, Source};
 
-const ENGINES: &[(&str, &[(&str, i64)])] = &[
+const ENGINES: &[EngineWithOptions] = &[
     ("pst_bloom", &[]),
     ("pst_bloom", &[("max_spaces", 8), ("max_signed", 1000)]),
     ("pst_hash", &[]),
     ("pst_hash", &[("long_list", 0), ("max_cells", 8), ("max_spaces", 16)]),
     ("pst_hash", &[("long_list", 0), ("access_predicates", 3), ("max_cells", 64)]),
 ];
-
-fn index(engine: &str, options: &[(&str, i64)]) -> Index {
-    let options =
-        options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Int(*value))).collect();
-    Index::new(Settings { engine: engine.into(), options, ..Settings::default() }).expect("an index")
-}
-
-fn add(index: &Index, texts: &[String], from: usize) {
-    let batch =
-        texts.iter().enumerate().map(|(n, text)| (Id::from((from + n) as i64), Source::from(text.as_str())));
-    index.add_many(batch).expect("valid expressions");
-}
-
-fn matches(index: &Index, events: &[String]) -> Vec<Vec<Id>> {
-    let schema = index.schema();
-    let (mut reader, mut rows) = (JsonReader::default(), Rows::default());
-    events.iter().for_each(|event| reader.read(event.as_bytes(), &schema, &mut rows).expect("valid JSON"));
-    let found = index.match_rows(&schema, &rows, NonZeroUsize::new(1), true).expect("a fresh schema");
-    let ids = |row: usize| (found.offsets[row]..found.offsets[row + 1]).map(|at| found.ids.get(at as usize));
-    (0..events.len()).map(|row| ids(row).collect()).collect()
-}
-
-/// Every engine, with the subscriptions added in these batches, must answer as `scan` does; returns how many matches
-/// there are in all.
-fn agree_with_scan(batches: &[&[String]], events: &[String], also: impl Fn(&str, &Index)) -> usize {
-    let filled = |index: Index| {
-        let mut from = 0;
-        for texts in batches {
-            add(&index, texts, from);
-            from += texts.len();
-        }
-        index
-    };
-    let expected = matches(&filled(index("scan", &[])), events);
-    for (engine, options) in ENGINES {
-        let index = filled(index(engine, options));
-        index.validate().expect("a sound index");
-        assert_eq!(matches(&index, events), expected, "{engine} {options:?}");
-        also(&format!("{engine} {options:?}"), &index);
-    }
-    expected.iter().map(Vec::len).sum()
-}
-
-fn stat(index: &Index, name: &str) -> u64 {
-    index.engine_stats().into_iter().find(|(n, _)| *n == name).map_or(0, |(_, value)| value)
-}
 
 /// A number with up to two decimals, often a whole one.
 fn number(draw: &mut Draw, bound: usize) -> String {
@@ -103,7 +57,7 @@ fn integers_and_fractions_find_what_they_satisfy() {
                 format!("{{\"x\": {x}, \"y\": {y}, \"z\": {z}}}")
             })
             .collect();
-        let matches = agree_with_scan(&[&texts], &events, |_, _| ());
+        let matches = agree_with_scan(ENGINES, &[&texts], &events, |_, _| ());
         assert!(matches > 500, "matches are frequent");
     }
 }
@@ -118,7 +72,7 @@ fn wide_ranges_stay_bounded() {
     let events: Vec<String> =
         (0..200).map(|n| format!("{{\"x\": {}, \"y\": {}}}", 200 + 7 * n, 500 + 3 * n)).collect();
     let most = (2 * 128 * wide.len() + 2 * points.len()) as u64;
-    agree_with_scan(&[&wide, &points], &events, |engine, index| {
+    agree_with_scan(ENGINES, &[&wide, &points], &events, |engine, index| {
         let records = stat(index, "records");
         assert!(records <= most, "{engine}: {records} records");
     });
@@ -191,7 +145,7 @@ fn long_strings() {
             _ => format!("{{\"url\": \"{}é\"}}", &stem[..n]),
         })
         .collect();
-    agree_with_scan(&[&texts], &events, |_, _| ());
+    agree_with_scan(ENGINES, &[&texts], &events, |_, _| ());
 }
 
 /// Without history `=` leads; with one, whatever the events seldom satisfy.
@@ -229,7 +183,7 @@ fn neighbouring_values() {
     let mut texts: Vec<String> = (0..260).map(|n| format!("a = {}", 4 * n)).collect();
     texts.extend([list(2, 1), list(3, 1), list(0, 2), list(1, 3), list(-5, 1)]);
     let events: Vec<String> = (-10..400).map(|a| format!("{{\"a\": {a}}}")).collect();
-    agree_with_scan(&[&texts], &events, |_, _| ());
+    agree_with_scan(ENGINES, &[&texts], &events, |_, _| ());
 }
 
 /// A large batch ends with lists moved together; additions one by one leave gaps and memory reserved for growth.
