@@ -182,6 +182,7 @@ impl GemTree {
             let has = |id: &ConjId| self.locators(*id).iter().any(|l| l.attribute == attribute);
             let (moved, kept): (Vec<ConjId>, Vec<ConjId>) = population.into_iter().partition(has);
             self.store(at, &kept);
+            work.push(at);
             for (cell, members) in self.move_subs(at, attribute, moved, on_path.contains(&attribute)) {
                 self.store(cell, &members);
                 work.push(cell);

@@ -16,6 +16,7 @@
 //! | `deletion` | how do nodes collapse? |
 //! | `statistics` | in which order do attributes lead, after a global adjustment? |
 //! | `matching` | which subscriptions does an event satisfy? |
+//! | `drawing` | what does the tree look like? |
 //! | `check` | do the invariants hold? |
 //!
 //! Values of all kinds are in one order: see [`ordinals`](crate::engine::shared::ordinals).
@@ -51,6 +52,7 @@
 
 mod check;
 mod deletion;
+mod drawing;
 mod insertion;
 mod matching;
 mod nodes;
@@ -63,7 +65,7 @@ use crate::engine::registry::{
 use crate::engine::shared::conjunctions::{ConjId, Conjunctions};
 use crate::engine::shared::predicates::{PredId, Predicates};
 use crate::engine::shared::selectivity::{Selectivity, Shape};
-use crate::engine::{Engine, SubId};
+use crate::engine::{Engine, Graph, SubId};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
@@ -220,6 +222,10 @@ impl Engine for GemTree {
 
     fn memory(&self) -> usize {
         self.predicates.memory() + self.conjunctions.memory() + self.nodes.memory() + self.statistics.memory()
+    }
+
+    fn graph(&self) -> Option<Graph> {
+        Some(self.draw())
     }
 
     fn stats(&self) -> Vec<(&'static str, u64)> {
