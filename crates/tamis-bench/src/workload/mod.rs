@@ -4,14 +4,17 @@
 //! | --- | --- |
 //! | `conj` | conjunctions generated from events, after BE-Gen: dense in few dimensions, sparse in many |
 //! | `gem` | conjunctions with the parameters of the GEM-Tree paper |
+//! | `op` | conjunctions of `=`, `<=` and `>=` at random, after the generator of the OpIndex paper |
 //! | `abe` | arbitrary expressions with shared parts, after ABE-Gen |
 //!
-//! Every random number comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` pins the result.
+//! Every random number comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` and the totals
+//! in the definitions pin the result.
 //! The answers come from a typed evaluation here, which shares no code with the library.
 
 pub mod abe;
 pub mod conj;
 pub mod gem;
+pub mod op;
 
 use crate::random::Random;
 use std::collections::BTreeMap;

@@ -20,7 +20,7 @@ mod pst;
 pub mod registry;
 mod scan;
 pub mod scoring;
-pub(crate) mod shared;
+pub mod shared;
 
 pub use graph::{Graph, GraphNode, GraphNodeKind};
 pub use registry::{DynEngine, DynRankingEngine, Scratch};
