@@ -234,8 +234,7 @@ impl Engine for Tama {
             self.place(id);
         }
         self.changes += ids.len();
-        const FEWEST: usize = 64;
-        if self.changes >= FEWEST.max(self.conjunctions.len() / 2) {
+        if self.changes > self.conjunctions.len() / 2 {
             self.rebuild();
         }
         Ok(())
