@@ -5,7 +5,7 @@
 //!
 //! | folder | baselines | interface |
 //! | --- | --- | --- |
-//! | `conjunctive` | k-index, Propagation | [`Engine`](tamis_core::engine::Engine), in [`BASELINE_ENGINES`] |
+//! | `conjunctive` | k-index, Propagation, TAMA | [`Engine`](tamis_core::engine::Engine), in [`BASELINE_ENGINES`] |
 //! | [`stabbing`] | Interval-Tree, Segment-Tree | [`Stabbing`](tamis_core::space::Stabbing) |
 //!
 //! Engines are grouped by what they take: `conjunctive` has those for conjunctions; arbitrary expressions are for
@@ -27,7 +27,8 @@ pub mod stabbing;
 use tamis_core::engine::registry::{CORE_ENGINES, EngineInfo, Registry};
 
 /// The engines of this crate.
-pub const BASELINE_ENGINES: &[EngineInfo] = &[conjunctive::K_INDEX_INFO, conjunctive::PROPAGATION_INFO];
+pub const BASELINE_ENGINES: &[EngineInfo] =
+    &[conjunctive::K_INDEX_INFO, conjunctive::PROPAGATION_INFO, conjunctive::TAMA_INFO];
 
 /// The engines of this crate alone.
 pub const BASELINES: &Registry = &Registry::new(&[BASELINE_ENGINES]);

@@ -3,7 +3,7 @@
 
 use tamis_baselines::{BASELINE_ENGINES, BASELINES};
 use tamis_conformance::cases::run;
-use tamis_conformance::histories::Setting::{Float, Int, Word};
+use tamis_conformance::histories::Setting::{Float, Int, On, Word};
 use tamis_conformance::histories::{self, OptionTrial};
 use tamis_conformance::lives;
 use tamis_conformance::seeded::seed;
@@ -86,6 +86,10 @@ const TRIALS: &[OptionTrial] = &[
     ("propagation", &[("max_schema", Int(2)), ("probe_cost", Float(0.0))]),
     ("propagation", &[("max_schema", Int(4)), ("probe_cost", Float(0.0)), ("max_tables", Int(3))]),
     ("propagation", &[("max_schema", Int(3)), ("probe_cost", Float(0.1))]),
+    ("tama", &[("level", Int(0))]),
+    ("tama", &[("level", Int(2))]),
+    ("tama", &[("level", Int(3)), ("final_check", On)]),
+    ("tama", &[("level", Int(20)), ("final_check", On)]),
 ];
 
 #[test]

@@ -28,15 +28,10 @@ fn check(workload: &dyn Workload) {
             let ids = index.match_json(json(event).as_bytes()).expect("valid JSON");
             let sum =
                 ids.iter().map(|id| if let Id::Int(n) = id { n as u64 } else { unreachable!("{id}") }).sum();
-            if takes_all {
-                assert_eq!(
-                    (ids.len() as u64, sum),
-                    workload.answer(event),
-                    "{}: {}",
-                    engine.name,
-                    json(event)
-                );
-            }
+            let (found, right) = ((ids.len() as u64, sum), workload.answer(event));
+            // An engine that is not exact may find more.
+            let is_right = found == right || !engine.exact && found >= right;
+            assert!(is_right || !takes_all, "{}: {found:?}, not {right:?}: {}", engine.name, json(event));
             matches += ids.len();
         }
         assert!(matches > 0, "{}", engine.name);

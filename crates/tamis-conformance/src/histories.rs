@@ -150,6 +150,8 @@ pub fn cycles(registry: &'static Registry) {
 pub enum Setting {
     /// A switch that is on by default.
     Off,
+    /// A switch that is off by default.
+    On,
     /// A whole number.
     Int(i64),
     /// A number.
@@ -162,6 +164,7 @@ impl Setting {
     fn value(self) -> OptionValue {
         match self {
             Setting::Off => OptionValue::Bool(false),
+            Setting::On => OptionValue::Bool(true),
             Setting::Int(number) => OptionValue::Int(number),
             Setting::Float(number) => OptionValue::Float(number),
             Setting::Word(word) => OptionValue::Text(word.into()),

@@ -70,10 +70,11 @@ class Inspection(Rules):
 
         Predicates are boxes at the bottom, AND and OR are ellipses above them; what several rules share is
         drawn once. Arrows lead in the direction of matching; dashed ones are not followed. A node that is the
-        whole expression of a rule has a thick border and the rule's id. Long texts are cut.
+        whole expression of a rule has a thick border and the rule's id. Of ``gem_tree``, attributes are
+        triangles and cells are boxes with the ids of the rules stored there. Long texts are cut.
 
         Raises:
-            OptionError: The engine has no such structure; ``a_tree`` has.
+            OptionError: The engine has no such structure; ``a_tree`` and ``gem_tree`` have.
 
         >>> from tamis import Index
         >>> index = Index(engine="a_tree")

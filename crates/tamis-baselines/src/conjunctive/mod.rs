@@ -4,11 +4,14 @@
 //! | --- | --- |
 //! | `k_index` | inverted lists by conjunction size and by attribute and value: k-index |
 //! | `propagation` | clusters of subscriptions behind equality access predicates: Propagation |
+//! | `tama` | counting over layered tables of subranges, approximate: TAMA |
 //! | `points` | which single values does a predicate accept or exclude, and what is found under a value? |
 
 mod k_index;
 mod points;
 mod propagation;
+mod tama;
 
 pub(crate) use k_index::INFO as K_INDEX_INFO;
 pub(crate) use propagation::INFO as PROPAGATION_INFO;
+pub(crate) use tama::INFO as TAMA_INFO;

@@ -107,6 +107,10 @@ impl Competitor for EngineIndex {
         Some(found.offsets.windows(2).map(sorted).collect())
     }
 
+    fn is_exact(&self) -> bool {
+        ALL.find(self.index.engine_name()).is_ok_and(|engine| engine.exact)
+    }
+
     fn build(&self) -> Option<Duration> {
         Some(self.build)
     }

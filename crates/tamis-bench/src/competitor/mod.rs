@@ -35,6 +35,11 @@ pub trait Competitor {
     /// Bytes per subscription: of the engine, and of the whole index. `None` if unknown.
     fn bytes(&self) -> Option<(usize, usize)>;
 
+    /// Whether it finds matches only; otherwise it may find more, but misses none.
+    fn is_exact(&self) -> bool {
+        true
+    }
+
     /// Time to read all events from JSON, for competitors that read it.
     fn reading(&self) -> Option<Duration> {
         None

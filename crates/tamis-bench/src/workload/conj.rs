@@ -38,7 +38,17 @@ impl Conj {
             predicates.extend(chosen.into_iter().map(|pair| around(event[pair], &mut random)));
             starts.push(predicates.len() as u32);
         }
-        Conj { dimensions: dimensions as usize, events, predicates, starts }
+        Conj::of(dimensions as usize, events, predicates, starts)
+    }
+
+    /// Conjunctions that were drawn elsewhere: number `n` has the predicates `starts[n]..starts[n + 1]`.
+    pub fn of(
+        dimensions: usize,
+        events: Vec<TypedEvent>,
+        predicates: Vec<Predicate>,
+        starts: Vec<u32>,
+    ) -> Conj {
+        Conj { dimensions, events, predicates, starts }
     }
 
     /// Number of predicates of all subscriptions.

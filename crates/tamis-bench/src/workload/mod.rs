@@ -3,6 +3,7 @@
 //! | file | workload |
 //! | --- | --- |
 //! | `conj` | conjunctions generated from events, after BE-Gen: dense in few dimensions, sparse in many |
+//! | `gem` | conjunctions with the parameters of the GEM-Tree paper |
 //! | `op` | conjunctions of `=`, `<=` and `>=` at random, after the generator of the OpIndex paper |
 //! | `abe` | arbitrary expressions with shared parts, after ABE-Gen |
 //!
@@ -12,6 +13,7 @@
 
 pub mod abe;
 pub mod conj;
+pub mod gem;
 pub mod op;
 
 use crate::random::Random;

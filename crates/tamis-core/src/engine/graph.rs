@@ -2,6 +2,7 @@
 
 use super::SubId;
 use crate::expr::Predicate;
+use crate::schema::AttrId;
 
 /// An engine's structure as a graph.
 #[derive(Clone, Debug, Default)]
@@ -10,19 +11,19 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
 }
 
-/// A predicate or a connective.
+/// A node of the structure.
 #[derive(Clone, Debug)]
 pub struct GraphNode {
-    /// Predicate or connective.
+    /// What it stands for.
     pub kind: GraphNodeKind,
-    /// 1 for predicates, more for connectives; nodes of one level are drawn side by side.
+    /// 1 where matching begins, more for what it reaches; nodes of one level are drawn side by side.
     pub level: u32,
-    /// Its operands, as positions in [`Graph::nodes`].
+    /// The nodes that matching reaches it from, such as the operands of a connective, as positions in [`Graph::nodes`].
     pub children: Vec<usize>,
     /// The only child whose result is propagated to this node, as a position in [`Graph::nodes`]; `None` if every child's
     /// is.
     pub access: Option<usize>,
-    /// The subscriptions whose whole expression this node is.
+    /// The subscriptions whose whole expression this node is, or that are stored there.
     pub subscriptions: Vec<SubId>,
 }
 
@@ -35,4 +36,8 @@ pub enum GraphNodeKind {
     And,
     /// Some child holds.
     Or,
+    /// Divides subscriptions by the values of an attribute.
+    Attribute(AttrId),
+    /// Has subscriptions that are stored together, and what is below them; the text says which.
+    Partition(String),
 }

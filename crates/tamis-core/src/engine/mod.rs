@@ -8,26 +8,23 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `registry` | which engines are there, and what do they declare? |
-//! | `options` | which options does an engine have, and which values are accepted? |
-//! | `erased` | how does an index hold an engine whose type it does not know? |
 //! | `scoring` | how much does a match count? |
 //! | `graph` | what does an engine's structure look like? |
 //! | `shared` | what do several engines stand on? |
-//! | `scan`, `pst`, `a_tree`, `op_index` | the engines |
+//! | `scan`, `pst`, `a_tree`, `op_index`, `gem_tree` | the engines |
 
 mod a_tree;
-mod erased;
+mod gem_tree;
 mod graph;
 mod op_index;
-mod options;
 mod pst;
 pub mod registry;
 mod scan;
 pub mod scoring;
 pub mod shared;
 
-pub use erased::{DynEngine, DynRankingEngine, Scratch};
 pub use graph::{Graph, GraphNode, GraphNodeKind};
+pub use registry::{DynEngine, DynRankingEngine, Scratch};
 
 use crate::error::Result;
 use crate::event::Event;

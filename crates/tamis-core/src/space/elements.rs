@@ -125,7 +125,7 @@ fn pack(value: &Number) -> (u64, usize) {
 }
 
 /// The bits of a float, rearranged to sort as the floats do.
-fn ordered_bits(value: f64) -> u64 {
+pub(crate) fn ordered_bits(value: f64) -> u64 {
     let bits = value.to_bits();
     if value.is_sign_negative() { !bits } else { bits | 1 << 63 }
 }

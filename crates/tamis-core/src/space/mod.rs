@@ -26,6 +26,7 @@ mod region;
 mod stabbing;
 
 pub use dimension::{Dimension, LeafLookup};
+pub(crate) use elements::ordered_bits;
 pub use elements::{Elements, FANOUT, Key};
 pub use leaves::{Leaf, LeafId, Leaves};
 pub use ps_stabbing::PsStabbing;

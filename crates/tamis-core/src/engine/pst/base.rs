@@ -6,7 +6,7 @@ use crate::engine::shared::dedup::SubscriptionDedup;
 use crate::engine::shared::list_pool::ListRef;
 use crate::engine::shared::placement::{PlacedPredicates, RankedPredicate};
 use crate::engine::shared::predicates::{PredId, Predicates};
-use crate::engine::shared::records::{self, AttributeFilter, HalfSteps, Records};
+use crate::engine::shared::records::{self, AttributeFilter, HalfSteps, Known, Records};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::Normal;
@@ -137,8 +137,9 @@ impl Base {
             let id = record.conjunction;
             let holds = match exact {
                 true => {
-                    let may_sign = |attribute| may_sign(id, attribute);
-                    records::holds(record.terms, tested.steps, tested.event, &self.predicates, may_sign)
+                    let known =
+                        |attribute| if may_sign(id, attribute) { Known::Nothing } else { Known::False };
+                    records::holds(record.terms, tested.steps, tested.event, &self.predicates, known)
                 }
                 false => self.satisfies(tested.event, id),
             };

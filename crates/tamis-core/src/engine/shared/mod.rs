@@ -9,6 +9,7 @@
 //! | `placement` | which leaves of the PS-Trees does a predicate cover? |
 //! | `signatures` | which conjunctions may have a predicate that covers a leaf? |
 //! | `records` | what does a posting list store of a conjunction, and how is it tested? |
+//! | `ordinals` | which number stands for a value, so that all values of an attribute are in one order? |
 //! | `dedup` | has a subscription been reported for this event? |
 //! | `patterns` | which string patterns does a value match? |
 //! | `keyed_hash` | how are keys hashed that users choose? |
@@ -19,6 +20,7 @@ pub mod dedup;
 pub mod keyed_hash;
 pub mod list_pool;
 pub mod members;
+pub mod ordinals;
 pub(crate) mod patterns;
 pub(crate) mod placement;
 pub mod predicates;

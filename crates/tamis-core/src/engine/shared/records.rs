@@ -47,8 +47,8 @@ const SEVERAL: u32 = 1 << 31;
 /// First word of a term: code in the upper 4 bits, attribute in the lower 28.
 const CODE: u32 = 28;
 const ATTRIBUTE: u32 = (1 << CODE) - 1;
-/// Flag of a code: the conjunction has signed in the leaves of the predicate.
-const SIGNED: u32 = 8;
+/// Flag of a code: the engine may know the result, see [`Known`].
+const FLAGGED: u32 = 8;
 /// A number in `low..=high`, both in one word as `i16`.
 const INSIDE_SHORT: u32 = 0;
 /// A number in `low..=high`, a word each.
@@ -134,13 +134,13 @@ pub(crate) fn begin(id: ConjId, several: bool) -> Vec<u32> {
 }
 
 /// Appends the residual test of a predicate.
-pub(crate) fn add_term(record: &mut Vec<u32>, id: PredId, predicate: &Predicate, signed: bool) {
+pub(crate) fn add_term(record: &mut Vec<u32>, id: PredId, predicate: &Predicate, flagged: bool) {
     if !predicate.test.accepts_missing() || predicate.over != Over::Value {
         let mut needs = AttributeFilter(u64::from(record[2]) | u64::from(record[3]) << 32);
         needs.add(predicate.attribute);
         (record[2], record[3]) = (needs.0 as u32, (needs.0 >> 32) as u32);
     }
-    let head = |code: u32| (code | if signed { SIGNED } else { 0 }) << CODE | predicate.attribute.0;
+    let head = |code: u32| (code | if flagged { FLAGGED } else { 0 }) << CODE | predicate.attribute.0;
     let Some((low, high, inside)) = half_steps(predicate) else {
         return record.extend([head(PREDICATE), id.0]);
     };
@@ -196,7 +196,7 @@ fn upper(high: Number) -> Option<i32> {
 /// Twice an integer, if that is within the ends that records store.
 fn doubled(at: i64) -> Option<i32> {
     const BOUND: i64 = 1 << 30;
-    (-BOUND + 1 < at && at < BOUND - 1).then_some(2 * at as i32)
+    (-BOUND + 1 < at && at < BOUND - 1).then(|| 2 * at as i32)
 }
 
 /// A value in half steps; a value beyond the ends that records store stays beyond them.
@@ -244,24 +244,35 @@ impl HalfSteps {
     }
 }
 
-/// Whether an event satisfies all terms. Of a signed term, `may_sign` is called with the attribute first; the term fails if
-/// it returns false.
+/// What an engine knows of a flagged term before it is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// The term fails.
+    False,
+    /// The term holds.
+    True,
+    /// The term has to be tested.
+    Nothing,
+}
+
+/// Whether an event satisfies all terms. Of a flagged term, `known` is called with the attribute first.
 #[inline(always)]
 pub(crate) fn holds(
     mut terms: &[u32],
     steps: &HalfSteps,
     event: &Event<'_>,
     predicates: &Predicates,
-    may_sign: impl Fn(u32) -> bool,
+    known: impl Fn(u32) -> Known,
 ) -> bool {
     while let [head, operand, rest @ ..] = terms {
         let attribute = head & ATTRIBUTE;
         let code = head >> CODE;
-        if code & SIGNED != 0 && !may_sign(attribute) {
+        let known = if code & FLAGGED == 0 { Known::Nothing } else { known(attribute) };
+        if known == Known::False {
             return false;
         }
         terms = rest;
-        let held = match code & !SIGNED {
+        let held = match code & !FLAGGED {
             code @ (INSIDE_SHORT | OUTSIDE_SHORT) => {
                 let value = steps.get(attribute);
                 let (low, high) = (i32::from(*operand as i16), i32::from((*operand >> 16) as i16));
@@ -274,9 +285,9 @@ pub(crate) fn holds(
                 let (low, high) = (*operand as i32, *high as i32);
                 (low <= value && value <= high) == (code == INSIDE_LONG) && value != NO_NUMBER
             }
-            _ => predicates.get(PredId(*operand)).holds(event),
+            _ => known == Known::True || predicates.get(PredId(*operand)).holds(event),
         };
-        if !held {
+        if !held && known != Known::True {
             return false;
         }
     }

@@ -1,8 +1,8 @@
 //! The engine's structure as a graph in DOT, the language of Graphviz.
 //!
-//! Predicates are boxes at the bottom, AND and OR are ellipses on the level that the engine assigns. Arrows lead from
-//! children to parents, the direction of matching; dashed ones are not followed. A node that is the whole expression of a
-//! subscription has a thick border and its id.
+//! Predicates are boxes at the bottom, AND and OR are ellipses on the level that the engine assigns; attributes whose values
+//! divide subscriptions are triangles, and the parts are boxes. Arrows lead in the direction of matching; dashed ones are not
+//! followed. A node that is the whole expression of a subscription, or where one is stored, has a thick border and its id.
 
 use super::LockedState;
 use super::subscriptions::Decision;
@@ -23,8 +23,14 @@ impl LockedState {
                 GraphNodeKind::Predicate(predicate) => predicate.text(self.schema.name(predicate.attribute)),
                 GraphNodeKind::And => "and".into(),
                 GraphNodeKind::Or => "or".into(),
+                GraphNodeKind::Attribute(attribute) => self.schema.name(*attribute).into(),
+                GraphNodeKind::Partition(text) => text.clone(),
             };
-            let shape = if matches!(node.kind, GraphNodeKind::Predicate(_)) { "box" } else { "ellipse" };
+            let shape = match node.kind {
+                GraphNodeKind::Predicate(_) | GraphNodeKind::Partition(_) => "box",
+                GraphNodeKind::And | GraphNodeKind::Or => "ellipse",
+                GraphNodeKind::Attribute(_) => "triangle",
+            };
             self.node(&mut dot, &format!("n{place}"), shape, &text, &node.subscriptions);
             levels.entry(node.level).or_default().push(format!("n{place}; "));
         }

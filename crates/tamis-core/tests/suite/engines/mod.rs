@@ -3,6 +3,7 @@
 mod a_tree;
 mod checking;
 mod compiled;
+mod gem_tree;
 mod histories;
 mod op_index;
 mod pst;

@@ -1,6 +1,6 @@
 //! What is particular to PSTBloom and PSTHash: many values, wide ranges, fractions between integers, emptiness.
 
-use super::checking::{EngineTrial, add, index, matches, stat};
+use super::checking::{EngineTrial, add, agree_with_scan, index, matches, stat};
 use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::OptionValue;
 use tamis_core::event::{JsonReader, Rows};
@@ -13,10 +13,6 @@ const ENGINES: &[EngineTrial] = &[
     ("pst_hash", &[("long_list", 0), ("max_cells", 8), ("max_spaces", 16)]),
     ("pst_hash", &[("long_list", 0), ("access_predicates", 3), ("max_cells", 64)]),
 ];
-
-fn agree_with_scan(batches: &[&[String]], events: &[String], also: impl Fn(&str, &Index)) -> usize {
-    super::checking::agree_with_scan(ENGINES, batches, events, also)
-}
 
 /// A number with up to two decimals, often a whole one.
 fn number(draw: &mut Draw, bound: usize) -> String {
@@ -61,7 +57,7 @@ fn integers_and_fractions_find_what_they_satisfy() {
                 format!("{{\"x\": {x}, \"y\": {y}, \"z\": {z}}}")
             })
             .collect();
-        let matches = agree_with_scan(&[&texts], &events, |_, _| ());
+        let matches = agree_with_scan(ENGINES, &[&texts], &events, |_, _| ());
         assert!(matches > 500, "matches are frequent");
     }
 }
@@ -76,7 +72,7 @@ fn wide_ranges_stay_bounded() {
     let events: Vec<String> =
         (0..200).map(|n| format!("{{\"x\": {}, \"y\": {}}}", 200 + 7 * n, 500 + 3 * n)).collect();
     let most = (2 * 128 * wide.len() + 2 * points.len()) as u64;
-    agree_with_scan(&[&wide, &points], &events, |engine, index| {
+    agree_with_scan(ENGINES, &[&wide, &points], &events, |engine, index| {
         let records = stat(index, "records");
         assert!(records <= most, "{engine}: {records} records");
     });
@@ -149,7 +145,7 @@ fn long_strings() {
             _ => format!("{{\"url\": \"{}é\"}}", &stem[..n]),
         })
         .collect();
-    agree_with_scan(&[&texts], &events, |_, _| ());
+    agree_with_scan(ENGINES, &[&texts], &events, |_, _| ());
 }
 
 /// Without history `=` leads; with one, whatever the events seldom satisfy.
@@ -187,7 +183,7 @@ fn neighbouring_values() {
     let mut texts: Vec<String> = (0..260).map(|n| format!("a = {}", 4 * n)).collect();
     texts.extend([list(2, 1), list(3, 1), list(0, 2), list(1, 3), list(-5, 1)]);
     let events: Vec<String> = (-10..400).map(|a| format!("{{\"a\": {a}}}")).collect();
-    agree_with_scan(&[&texts], &events, |_, _| ());
+    agree_with_scan(ENGINES, &[&texts], &events, |_, _| ());
 }
 
 /// A large batch ends with lists moved together; additions one by one leave gaps and memory reserved for growth.

@@ -1,14 +1,22 @@
 //! The engines there are, by name. A registry is composed of slices: this crate's engines, and those of other crates,
 //! which this crate does not know. Nothing registers itself at run time.
+//!
+//! | file | question it answers |
+//! | --- | --- |
+//! | `options` | which options does an engine have, and which values are accepted? |
+//! | `erased` | how does an index hold an engine whose type it does not know? |
 
-use super::erased::{DynEngine, DynRankingEngine};
-use super::{a_tree, op_index, pst, scan};
+mod erased;
+mod options;
+
+use super::{a_tree, gem_tree, op_index, pst, scan};
 use crate::compiled;
 use crate::error::{Error, Result};
 use crate::expr::Limits;
 use std::fmt;
 
-pub use super::options::{OptionInfo, OptionKind, OptionValue, OptionValues, Options};
+pub use erased::{DynEngine, DynRankingEngine, Scratch};
+pub use options::{OptionInfo, OptionKind, OptionValue, OptionValues, Options};
 
 /// An engine's entry in the registry.
 pub struct EngineInfo {
@@ -119,7 +127,7 @@ impl EngineInfo {
 
 /// The engines of this crate.
 pub const CORE_ENGINES: &[EngineInfo] =
-    &[scan::INFO, pst::BLOOM_INFO, pst::HASH_INFO, a_tree::INFO, op_index::INFO, compiled::INFO];
+    &[scan::INFO, pst::BLOOM_INFO, pst::HASH_INFO, a_tree::INFO, op_index::INFO, gem_tree::INFO, compiled::INFO];
 
 /// Users may write this instead of a name; it stands for [`AUTO_ENGINE`].
 const AUTO: &str = "auto";
@@ -243,7 +251,7 @@ mod tests {
         let error = Registry::CORE.find("sieve").err().expect("an error").to_string();
         assert_eq!(
             error,
-            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, op_index, scan"
+            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, op_index, gem_tree, scan"
         );
     }
 

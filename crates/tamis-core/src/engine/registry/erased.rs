@@ -3,8 +3,8 @@
 //!
 //! Cost: one comparison of type ids and one virtual call per event.
 
-use super::scoring::{TopKQuery, WeightedPredicates};
-use super::{Engine, Graph, RankingEngine, SubId};
+use crate::engine::scoring::{TopKQuery, WeightedPredicates};
+use crate::engine::{Engine, Graph, RankingEngine, SubId};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::Normal;
