@@ -5,10 +5,11 @@
 //!
 //! | folder | baselines | interface |
 //! | --- | --- | --- |
+//! | `conjunctive` | k-index, Propagation | [`Engine`](tamis_core::engine::Engine), in [`BASELINE_ENGINES`] |
 //! | [`stabbing`] | Interval-Tree, Segment-Tree | [`Stabbing`](tamis_core::space::Stabbing) |
 //!
-//! Baselines that match whole expressions join as engines, grouped by what they take: k-index, Propagation and TAMA in
-//! `conjunctive` (conjunctions); Interval ID, Dewey ID, BoP, BDD and Translation in `boolean` (arbitrary expressions).
+//! Engines are grouped by what they take: `conjunctive` has those for conjunctions; arbitrary expressions are for
+//! `boolean` (Interval ID, Dewey ID, BoP, BDD and Translation).
 //!
 //! How a baseline joins:
 //! 1. One module, named after the baseline. Its head has the source, the idea, the invariants, the cost and the
@@ -20,4 +21,16 @@
 //!    the `stabbing` benchmark. An engine gets a line in this crate's slice of the engine registry, through which the
 //!    conformance suite and the benchmarks find it.
 
+mod conjunctive;
 pub mod stabbing;
+
+use tamis_core::engine::registry::{CORE_ENGINES, EngineInfo, Registry};
+
+/// The engines of this crate.
+pub const BASELINE_ENGINES: &[EngineInfo] = &[conjunctive::K_INDEX_INFO];
+
+/// The engines of this crate alone.
+pub const BASELINES: &Registry = &Registry::new(&[BASELINE_ENGINES]);
+
+/// The engines of tamis-core and of this crate: what Python and the benchmarks list.
+pub const ALL: &Registry = &Registry::new(&[CORE_ENGINES, BASELINE_ENGINES]);

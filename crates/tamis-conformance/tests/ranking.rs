@@ -10,7 +10,7 @@ use tamis_conformance::seeded::{Draw, seed};
 use tamis_core::engine::registry::{Options, Registry};
 use tamis_core::event::{EventSlots, Rows};
 use tamis_core::expr::Limits;
-use tamis_core::index::{EventWeights, Id, Index, RankedMatches, Settings, Source, Weighting};
+use tamis_core::index::{EventWeights, Id, Index, LoadOptions, RankedMatches, Settings, Source, Weighting};
 
 fn index(engine: &str) -> Index {
     let settings = Settings { engine: engine.into(), ..Settings::default() };
@@ -45,11 +45,11 @@ fn files_are_opened_with_the_registry_that_has_their_engine() {
     let saved = index("ranking_scan");
     saved.add(Id::from(1), "a = 1 ^ 2".into()).expect("added");
     saved.save(&path).expect("saved");
-    let loaded = Index::load_with_registry(WITH_CORE, &path).expect("loaded");
+    let loaded = Index::load_with_registry(WITH_CORE, &path, &LoadOptions::default()).expect("loaded");
     assert_eq!(loaded.engine_name(), "ranking_scan");
     assert_eq!(loaded.match_json(br#"{"a": 1}"#).expect("valid JSON"), [Id::from(1)]);
     let bytes = saved.to_bytes();
-    assert!(Index::from_bytes_with_registry(WITH_CORE, &bytes).is_ok());
+    assert!(Index::from_bytes_with_registry(WITH_CORE, &bytes, &LoadOptions::default()).is_ok());
     let error = Index::load(&path).err().expect("an engine of another crate").to_string();
     assert!(error.contains("unknown engine \"ranking_scan\""), "{error}");
 }

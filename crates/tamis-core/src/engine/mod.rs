@@ -23,7 +23,7 @@ mod pst;
 pub mod registry;
 mod scan;
 pub mod scoring;
-pub(crate) mod shared;
+pub mod shared;
 
 pub use erased::{DynEngine, DynRankingEngine, Scratch};
 pub use graph::{Graph, GraphNode, GraphNodeKind};

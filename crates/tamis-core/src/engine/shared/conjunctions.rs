@@ -14,7 +14,7 @@ use crate::expr::Normal;
 
 /// A conjunction. Numbers of removed ones are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ConjId(pub u32);
+pub struct ConjId(pub u32);
 
 impl ConjId {
     /// The first number of conjunctions that are not the first of their subscription.
@@ -52,7 +52,7 @@ impl<S: Default> Default for Conjunction<S> {
 
 /// All conjunctions; `S` is what an engine keeps per conjunction.
 #[derive(Debug, Default)]
-pub(crate) struct Conjunctions<S> {
+pub struct Conjunctions<S> {
     /// By subscription.
     first: Vec<Conjunction<S>>,
     /// By number, from [`ConjId::FURTHER`] on.

@@ -5,7 +5,7 @@ use crate::engine::SubId;
 /// Subscriptions reported for the current event. An event number per subscription instead of a bit: nothing is cleared
 /// between events.
 #[derive(Debug, Default)]
-pub(crate) struct SubscriptionDedup {
+pub struct SubscriptionDedup {
     /// By subscription: the number of the last event it was reported for; 0 for none.
     last_event: Vec<u32>,
     /// The number of the current event, from 1 on.

@@ -10,15 +10,15 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::LazyLock;
 
 /// A map with user-chosen keys; each has a random key of its own.
-pub(crate) type KeyedMap<K, V> = HashMap<K, V, DefaultHashBuilder>;
+pub type KeyedMap<K, V> = HashMap<K, V, DefaultHashBuilder>;
 
 /// A set of user-chosen values.
-pub(crate) type KeyedSet<K> = HashSet<K, DefaultHashBuilder>;
+pub type KeyedSet<K> = HashSet<K, DefaultHashBuilder>;
 
 /// The key of this process.
 static KEY: LazyLock<DefaultHashBuilder> = LazyLock::new(Default::default);
 
 /// The hash of a value, the same for equal values in one process.
-pub(crate) fn keyed_hash(value: &(impl Hash + ?Sized)) -> u64 {
+pub fn keyed_hash(value: &(impl Hash + ?Sized)) -> u64 {
     KEY.hash_one(value)
 }

@@ -10,7 +10,7 @@
 
 /// A list of a [`ListPool`]. The default is an empty list, which owns no slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ListRef {
+pub struct ListRef {
     /// Where its slot begins, in units.
     start: u32,
     /// Its length, in items.
@@ -18,12 +18,15 @@ pub(crate) struct ListRef {
 }
 
 impl ListRef {
+    /// The list without items.
     pub const EMPTY: ListRef = ListRef { start: 0, len: 0 };
 
+    /// Number of items.
     pub fn len(self) -> usize {
         self.len as usize
     }
 
+    /// Whether the list has no items.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -31,7 +34,7 @@ impl ListRef {
 
 /// The array of all lists.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ListPool<T, const UNIT: usize> {
+pub struct ListPool<T, const UNIT: usize> {
     /// All slots; a multiple of `UNIT` items.
     items: Vec<T>,
     /// By size class: where free slots begin, in units.
@@ -165,7 +168,7 @@ impl<T: Copy + Default, const UNIT: usize> ListPool<T, UNIT> {
 }
 
 /// Frees memory reserved for growth, except for 1/64 of the length, so that the next item does not reallocate.
-pub(crate) fn shrink<T>(items: &mut Vec<T>) {
+pub fn shrink<T>(items: &mut Vec<T>) {
     items.shrink_to(items.len() + items.len() / 64);
 }
 

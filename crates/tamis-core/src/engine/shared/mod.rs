@@ -1,4 +1,4 @@
-//! What several engines stand on. Nothing here knows an engine.
+//! What several engines stand on. Nothing here knows an engine. The public modules serve the engines of other crates, too.
 //!
 //! | file | question it answers |
 //! | --- | --- |
@@ -13,13 +13,13 @@
 //! | `keyed_hash` | how are keys hashed that users choose? |
 //! | `list_pool` | how do many growing lists share one array? |
 
-pub(crate) mod conjunctions;
-pub(crate) mod dedup;
-pub(crate) mod keyed_hash;
-pub(crate) mod list_pool;
+pub mod conjunctions;
+pub mod dedup;
+pub mod keyed_hash;
+pub mod list_pool;
 pub(crate) mod patterns;
 pub(crate) mod placement;
-pub(crate) mod predicates;
+pub mod predicates;
 pub(crate) mod records;
 pub(crate) mod selectivity;
 pub(crate) mod signatures;

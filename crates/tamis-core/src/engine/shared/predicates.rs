@@ -10,7 +10,7 @@ use hashbrown::hash_table::Entry as TableEntry;
 
 /// A distinct predicate. Numbers of released ones are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct PredId(pub u32);
+pub struct PredId(pub u32);
 
 impl PredId {
     /// As a position in an array with one element per predicate.
@@ -30,7 +30,7 @@ struct CountedPredicate {
 
 /// All predicates in use.
 #[derive(Debug, Default)]
-pub(crate) struct Predicates {
+pub struct Predicates {
     /// By number.
     entries: Vec<CountedPredicate>,
     /// Free numbers.

@@ -78,17 +78,13 @@ impl Index {
         Index::from_bytes_with(bytes, &LoadOptions::default())
     }
 
-    /// As [`Index::from_bytes`], with an engine of a registry.
-    pub fn from_bytes_with_registry(registry: &'static Registry, bytes: &[u8]) -> Result<Index, String> {
-        Index::from_content(registry, bytes, &LoadOptions::default())
-    }
-
     /// As [`Index::from_bytes`], under given limits.
     pub fn from_bytes_with(bytes: &[u8], options: &LoadOptions) -> Result<Index, String> {
-        Index::from_content(Registry::CORE, bytes, options)
+        Index::from_bytes_with_registry(Registry::CORE, bytes, options)
     }
 
-    fn from_content(
+    /// As [`Index::from_bytes_with`], with an engine of a registry.
+    pub fn from_bytes_with_registry(
         registry: &'static Registry,
         bytes: &[u8],
         options: &LoadOptions,
@@ -105,17 +101,17 @@ impl Index {
         Index::load_with(path, &LoadOptions::default())
     }
 
-    /// As [`Index::load`], with an engine of a registry.
-    pub fn load_with_registry(registry: &'static Registry, path: &Path) -> Result<Index> {
-        Index::open_file(registry, path, &LoadOptions::default())
-    }
-
     /// As [`Index::load`], under given limits, mapped or not.
     pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Index> {
-        Index::open_file(Registry::CORE, path, options)
+        Index::load_with_registry(Registry::CORE, path, options)
     }
 
-    fn open_file(registry: &'static Registry, path: &Path, options: &LoadOptions) -> Result<Index> {
+    /// As [`Index::load_with`], with an engine of a registry.
+    pub fn load_with_registry(
+        registry: &'static Registry,
+        path: &Path,
+        options: &LoadOptions,
+    ) -> Result<Index> {
         let fault = |message: String| Error::File { path: path.into(), message };
         let unreadable = |error: std::io::Error| fault(error.to_string());
         let file = File::open(path).map_err(unreadable)?;
