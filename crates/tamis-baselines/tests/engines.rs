@@ -45,6 +45,15 @@ const TRIALS: &[OptionTrial] = &[
     ("k_index", &[("form", Word("cnf")), ("domain", Int(3))]),
     ("k_index", &[("domain", Int(1)), ("max_keys", Int(2))]),
     ("k_index", &[("domain", Int(5)), ("max_keys", Int(0))]),
+    ("interval_id", &[("max_spaces", Int(1)), ("max_leaves", Int(4))]),
+    ("interval_id", &[("max_leaves", Int(32_767))]),
+    ("dewey_id", &[("max_spaces", Int(0)), ("max_leaves", Int(6))]),
+    ("bop", &[("max_spaces", Int(2)), ("max_leaves", Int(5))]),
+    ("bdd", &[("order", Word("attribute")), ("max_spaces", Int(1))]),
+    ("bdd", &[("order", Word("reverse")), ("max_steps", Int(20))]),
+    ("bdd", &[("max_nodes", Int(120)), ("max_steps", Int(50))]),
+    ("translation", &[("engine", Word("pst_hash")), ("max_dnf", Int(5))]),
+    ("translation", &[("engine", Word("k_index"))]),
 ];
 
 #[test]

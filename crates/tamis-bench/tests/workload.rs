@@ -3,7 +3,6 @@
 use tamis_bench::workload::abe::Abe;
 use tamis_bench::workload::conj::Conj;
 use tamis_bench::workload::{Workload, json};
-use tamis_core::Error;
 use tamis_core::engine::registry::{Registry, Takes};
 use tamis_core::index::{Id, Index, Settings};
 use xxhash_rust::xxh3::Xxh3;
@@ -16,7 +15,7 @@ fn check(workload: &dyn Workload) {
         for (n, held) in held.iter_mut().enumerate() {
             match index.add(Id::from(n as i64), workload.text(n).as_str().into()) {
                 Ok(_) => {}
-                Err(Error::TooComplex { .. }) => *held = false,
+                Err(error) if error.is_too_complex() => *held = false,
                 Err(error) => unreachable!("{}: {error}", workload.text(n)),
             }
         }

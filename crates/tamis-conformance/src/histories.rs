@@ -8,7 +8,6 @@ use crate::model::{CheckedIndex, Step, matches_of, rows_of, text_of};
 use crate::seeded::{Draw, seed};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tamis_core::Error;
 use tamis_core::engine::registry::{OptionValue, Options, Registry};
 use tamis_core::expr::{Expr, Limits, Missing, parse};
 use tamis_core::index::{Id, Source};
@@ -218,7 +217,7 @@ pub fn agreement_with_scan(registry: &'static Registry) {
         for (n, expr) in subscriptions.iter().enumerate() {
             match index.add(Id::from(n as i64), text_of(expr)) {
                 Ok(_) => taken.push(true),
-                Err(Error::TooComplex { .. }) => taken.push(false),
+                Err(error) if error.is_too_complex() => taken.push(false),
                 Err(error) => unreachable!("{expr}: {error}"),
             }
         }

@@ -8,8 +8,8 @@
 //! Invariant: a value that a predicate accepts has exactly one key that lists the predicate.
 
 use super::super::points::{self, Point};
-use tamis_core::expr::{Cut, OrderedSet, Over, Predicate, Test};
 use tamis_core::Number;
+use tamis_core::expr::{Cut, OrderedSet, Over, Predicate, Test};
 
 /// A key of an attribute, or a range of keys.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -203,7 +203,9 @@ impl PostingLists {
         let lists = self.numbers.get(attribute.index());
         match (key, lists) {
             (Key::Point(point), _) => listed(self.points.find(attribute, point.value())),
-            (Key::Integers(first, last), Some(lists)) => (*first..=*last).all(|value| listed(lists.of(value))),
+            (Key::Integers(first, last), Some(lists)) => {
+                (*first..=*last).all(|value| listed(lists.of(value)))
+            }
             (Key::Below, Some(lists)) => listed(lists.below),
             (Key::Fraction, Some(lists)) => listed(lists.fraction),
             (Key::Above, Some(lists)) => listed(lists.above),

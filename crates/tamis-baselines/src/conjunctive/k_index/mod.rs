@@ -119,7 +119,9 @@ impl KIndex {
         if self.takes_cnf
             && let Some(clauses) = cnf(expression)
         {
-            return Ok(vec![clauses.into_iter().map(|clause| clause.into_iter().cloned().collect()).collect()]);
+            return Ok(vec![
+                clauses.into_iter().map(|clause| clause.into_iter().cloned().collect()).collect(),
+            ]);
         }
         let conjunctions = expression.to_dnf(self.max_dnf)?.into_iter();
         Ok(conjunctions.map(|all| all.into_iter().map(|one| vec![one]).collect()).collect())
