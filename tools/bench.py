@@ -26,6 +26,9 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="small sizes and short times: does it run?")
     parser.add_argument("--only", metavar="NAME,...", help="these workloads only (see --list)")
+    parser.add_argument(
+        "--definitions", metavar="FOLDER", type=Path, help="workloads of another folder than benchmarks"
+    )
     parser.add_argument("--engines", metavar="NAME,...", help="these competitors only, and the yardstick")
     parser.add_argument("--subscriptions", metavar="N", type=int, help="every workload in this size")
     parser.add_argument("--no-python", action="store_true", help="leave out what is measured from Python")
@@ -67,6 +70,7 @@ def main(given: list[str] | None = None) -> int:
         )
     cargo = runner.Runner(
         binary=options.runner,
+        definitions=options.definitions,
         engines=options.engines,
         quick=options.quick,
         subscriptions=options.subscriptions,

@@ -10,13 +10,14 @@
 //! proptest splits them in halves at every nested strategy and rejects the zeros that follow for ever.
 
 use proptest::prelude::*;
+use tamis_baselines::ALL;
 use tamis_conformance::event::GivenEvent;
 use tamis_conformance::generate::{event, expression};
 use tamis_conformance::model::{CheckedIndex, Step};
 use tamis_conformance::seeded::Draw;
-use tamis_core::engine::registry::{OptionValue, Options, Registry};
+use tamis_core::engine::registry::{OptionValue, Options};
 use tamis_core::expr::{Expr, Missing};
-use tamis_core::index::{Id, Index};
+use tamis_core::index::{Id, Index, LoadOptions};
 
 /// Steps per history. A thousand would spend the time on matching one large index.
 const MAX_STEPS: usize = 60;
@@ -48,7 +49,7 @@ pub fn check(data: &[u8]) {
 }
 
 fn empty(engine: u8, setting: u8) -> CheckedIndex {
-    let engines: Vec<_> = Registry::CORE.iter().collect();
+    let engines: Vec<_> = ALL.iter().collect();
     let engine = engines[usize::from(engine) % engines.len()];
     let missing = if setting & 1 == 0 { Missing::Unknown } else { Missing::False };
     let mut options = Options::new();
@@ -57,7 +58,7 @@ fn empty(engine: u8, setting: u8) -> CheckedIndex {
         options.insert("recent".into(), OptionValue::Int(2));
         options.insert("fanout".into(), OptionValue::Int(2));
     }
-    CheckedIndex::new(Registry::CORE, engine.name, options, missing)
+    CheckedIndex::new(ALL, engine.name, options, missing)
 }
 
 fn perform([action, id, seed @ ..]: [u8; 4], strategies: &Strategies, checked: &mut CheckedIndex) {
@@ -75,7 +76,9 @@ fn perform([action, id, seed @ ..]: [u8; 4], strategies: &Strategies, checked: &
         13 => checked.apply(&Step::Observe(vec![draw.one(&strategies.event)])),
         14 => checked.index.compact().expect("compaction"),
         _ => {
-            checked.index = Index::from_bytes(&checked.index.to_bytes()).expect("what was written opens");
+            let written = checked.index.to_bytes();
+            let opened = Index::from_bytes_with_registry(ALL, &written, &LoadOptions::default());
+            checked.index = opened.expect("what was written opens");
             checked.check_contents();
         }
     }

@@ -28,14 +28,17 @@ class Runner:
 
     # Built already; otherwise cargo builds it.
     binary: Path | None
+    # Of benchmarks if None.
+    definitions: Path | None
     engines: str | None
     quick: bool
     subscriptions: int | None
 
     @property
     def is_complete(self) -> bool:
-        """Whether every competitor takes part, in the sizes of the definitions."""
-        return self.engines is None and self.subscriptions is None and not self.quick
+        """Whether every competitor takes part, in all workloads of benchmarks and their sizes."""
+        is_whole = self.engines is None and self.subscriptions is None and self.definitions is None
+        return is_whole and not self.quick
 
     def workloads(self, only: str | None) -> dict[str, str]:
         """The workloads there are, or those named, with their titles."""
@@ -55,6 +58,8 @@ class Runner:
         command = ["cargo", "run", "--quiet", "--locked", "--release", "-p", "tamis-bench", "--"]
         if self.binary:
             command = [str(self.binary)]
+        if self.definitions:
+            options = ("--definitions", str(self.definitions.resolve()), *options)
         # Progress goes to standard error, and so straight to the terminal.
         done = subprocess.run([*command, *options], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         if done.returncode == 1:

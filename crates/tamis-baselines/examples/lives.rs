@@ -5,9 +5,9 @@
 //! program with a message that names the life, and exit code 1.
 
 use std::time::{Duration, Instant};
+use tamis_baselines::ALL;
 use tamis_conformance::lives::{self, Totals};
 use tamis_conformance::seeded::seed;
-use tamis_core::engine::registry::Registry;
 
 /// Seconds between two lines of totals.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -26,7 +26,7 @@ fn main() -> Result<(), String> {
         }
     }
     let (start, mut shown) = (Instant::now(), Instant::now());
-    let totals = lives::run(Registry::CORE, seed(), first, |totals| {
+    let totals = lives::run(ALL, seed(), first, |totals| {
         if shown.elapsed() >= INTERVAL {
             shown = Instant::now();
             show(totals, start);

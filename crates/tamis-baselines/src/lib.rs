@@ -31,6 +31,7 @@ use tamis_core::engine::registry::{CORE_ENGINES, EngineInfo, Registry};
 /// The engines of this crate.
 pub const BASELINE_ENGINES: &[EngineInfo] = &[
     conjunctive::K_INDEX_INFO,
+    conjunctive::PROPAGATION_INFO,
     boolean::INTERVAL_INFO,
     boolean::DEWEY_INFO,
     boolean::BOP_INFO,

@@ -6,6 +6,7 @@ use crate::generate::{self, Event, GeneratedWorkload, Value, ads, detection, equ
 use crate::random::Random;
 use crate::workload::abe::Abe;
 use crate::workload::conj::Conj;
+use crate::workload::op::Op;
 use crate::workload::{self, Workload};
 use std::io;
 use std::num::NonZeroUsize;
@@ -38,6 +39,12 @@ impl Case {
             }
             Generator::Abe { dimensions } => {
                 return Case::typed(Box::new(Abe::new(subscriptions, *dimensions)), events);
+            }
+            Generator::Op(parameters) => {
+                return Case::typed(
+                    Box::new(Op::new(parameters, subscriptions, events, &mut random)),
+                    events,
+                );
             }
             Generator::Equalities(parameters) => {
                 equalities::draw(parameters, subscriptions, events, &mut random)

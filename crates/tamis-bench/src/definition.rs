@@ -2,8 +2,11 @@
 
 use crate::generate::{ads, detection, equalities, ranges, wide};
 use crate::random::Random;
+use crate::workload::op;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
+use tamis_core::engine::registry::{OptionValue, Options};
 
 /// One workload, in all its sizes.
 #[derive(Debug, Deserialize)]
@@ -41,6 +44,9 @@ pub struct CaseDefinition {
     /// Parameters that differ from the definition's.
     #[serde(default)]
     generator: toml::Table,
+    /// By engine: options that differ from the defaults.
+    #[serde(default)]
+    options: BTreeMap<String, BTreeMap<String, i64>>,
     /// Run by `--quick` instead of the others.
     #[serde(default)]
     pub quick: bool,
@@ -91,6 +97,8 @@ pub enum Generator {
         /// Number of attributes.
         dimensions: u64,
     },
+    /// [`crate::workload::op`]
+    Op(op::Parameters),
     /// [`equalities`]
     Equalities(equalities::Parameters),
     /// [`ads`]
@@ -112,6 +120,12 @@ impl CaseDefinition {
         let expected = self.expected.filter(|_| self.subscriptions == subscriptions);
         let python = subscriptions <= MOST_IN_PYTHON;
         CaseDefinition { subscriptions, expected, python, ..self.clone() }
+    }
+
+    /// The options of an engine.
+    pub fn options(&self, engine: &str) -> Options {
+        let given = self.options.get(engine).into_iter().flatten();
+        given.map(|(name, value)| (name.clone(), OptionValue::Int(*value))).collect()
     }
 }
 

@@ -163,7 +163,7 @@ fn run(definition: &Definition, case: &CaseDefinition, arguments: &Arguments) ->
             continue;
         }
         eprintln!("{title}: {name}");
-        let mut built = match competitor::build(name, &drawn, LONGEST_BUILD) {
+        let mut built = match competitor::build(name, &drawn, case.options(name), LONGEST_BUILD) {
             Ok(built) => built,
             Err(reason) => {
                 figures.push(report::absent(name, &reason));

@@ -4,16 +4,23 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
+use tamis_baselines::ALL;
 use tamis_bench::case::{Answers, Case, totals};
 use tamis_bench::competitor::Competitor;
 use tamis_bench::definition::Definition;
 use tamis_bench::dialect::python;
 use tamis_bench::measure::{TimeBudget, measure};
-use tamis_core::engine::registry::{Registry, Takes};
+use tamis_core::engine::registry::Takes;
 use tamis_core::expr::{Limits, parse};
 
 fn definitions() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks")
+}
+
+/// The workloads of papers are in folders of their own.
+fn all_definitions() -> Vec<Definition> {
+    let folders = [definitions(), definitions().join("opindex")];
+    folders.iter().flat_map(|folder| Definition::read_all(folder).expect("definitions")).collect()
 }
 
 fn runner(definitions: &Path, options: &[&str]) -> Output {
@@ -24,25 +31,29 @@ fn runner(definitions: &Path, options: &[&str]) -> Output {
 /// Verifies all engines and the crate on all workloads, and the totals of the definitions.
 #[test]
 fn every_definition_runs() {
-    let done = runner(&definitions(), &["--quick"]);
-    let shown = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{shown}{}", String::from_utf8_lossy(&done.stderr));
-    let cases: Vec<Value> = serde_json::from_str(&shown).expect("JSON");
-    assert_eq!(cases.len(), Definition::read_all(&definitions()).expect("definitions").len());
-    for case in cases {
-        let competitors = case["competitors"].as_array().expect("competitors");
-        for engine in Registry::CORE.iter() {
-            let found = competitors.iter().find(|competitor| competitor["name"] == engine.name);
-            let found = found.unwrap_or_else(|| unreachable!("{}: {}", engine.name, case["workload"]));
-            let is_timed = found["batch"]["microseconds_per_event"].as_f64().is_some_and(|time| time > 0.0);
-            assert!(is_timed || engine.takes != Takes::All, "{}: {found}", case["workload"]);
-        }
+    for folder in [definitions(), definitions().join("opindex")] {
+        let done = runner(&folder, &["--quick"]);
+        let shown = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success(), "{shown}{}", String::from_utf8_lossy(&done.stderr));
+        let cases: Vec<Value> = serde_json::from_str(&shown).expect("JSON");
+        assert_eq!(cases.len(), Definition::read_all(&folder).expect("definitions").len());
+        cases.iter().for_each(every_engine_is_timed);
+    }
+}
+
+fn every_engine_is_timed(case: &Value) {
+    let competitors = case["competitors"].as_array().expect("competitors");
+    for engine in ALL.iter() {
+        let found = competitors.iter().find(|competitor| competitor["name"] == engine.name);
+        let found = found.unwrap_or_else(|| unreachable!("{}: {}", engine.name, case["workload"]));
+        let is_timed = found["batch"]["microseconds_per_event"].as_f64().is_some_and(|time| time > 0.0);
+        assert!(is_timed || engine.takes != Takes::All, "{}: {found}", case["workload"]);
     }
 }
 
 #[test]
 fn every_case_says_what_it_matches() {
-    for definition in Definition::read_all(&definitions()).expect("definitions") {
+    for definition in all_definitions() {
         let name = &definition.name;
         assert!(definition.cases.iter().all(|case| case.expected.is_some()), "{name}");
         assert_eq!(definition.cases.iter().filter(|case| case.quick).count(), 1, "{name}");
@@ -53,7 +64,7 @@ fn every_case_says_what_it_matches() {
 /// Events are drawn before subscriptions, so that cases of different sizes can be compared.
 #[test]
 fn more_subscriptions_mean_the_same_events() {
-    for definition in Definition::read_all(&definitions()).expect("definitions") {
+    for definition in all_definitions() {
         let case = definition.cases.iter().find(|case| case.quick).expect("a quick case");
         let generator = definition.generator(case).expect("a generator");
         let [few, more] = [10, 20].map(|size| Case::draw(&generator, &case.resized(size)));

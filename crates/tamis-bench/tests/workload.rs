@@ -1,16 +1,17 @@
 //! The benchmark's workloads: the same bytes on every machine, and answers that every engine gives.
 
+use tamis_baselines::ALL;
 use tamis_bench::workload::abe::Abe;
 use tamis_bench::workload::conj::Conj;
 use tamis_bench::workload::{Workload, json};
-use tamis_core::engine::registry::{Registry, Takes};
+use tamis_core::engine::registry::Takes;
 use tamis_core::index::{Id, Index, Settings};
 use xxhash_rust::xxh3::Xxh3;
 
 fn check(workload: &dyn Workload) {
-    for engine in Registry::CORE.iter() {
-        let index =
-            Index::new(Settings { engine: engine.name.into(), ..Settings::default() }).expect("an index");
+    for engine in ALL.iter() {
+        let index = Index::with_registry(ALL, Settings { engine: engine.name.into(), ..Settings::default() })
+            .expect("an index");
         let mut held = vec![true; workload.len()];
         for (n, held) in held.iter_mut().enumerate() {
             match index.add(Id::from(n as i64), workload.text(n).as_str().into()) {

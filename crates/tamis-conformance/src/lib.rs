@@ -13,6 +13,7 @@
 //! | `event` | events as tests write them |
 //! | `ranking_scan` | an engine that ranks by itself, the simplest possible |
 //! | `counting` | an allocator that counts |
+//! | `resources` | what engines allocate and keep |
 //! | `folder` | folders for files that tests write |
 //! | `container` | files that no index wrote, with checksums that fit |
 
@@ -27,4 +28,5 @@ pub mod histories;
 pub mod lives;
 pub mod model;
 pub mod ranking_scan;
+pub mod resources;
 pub mod seeded;

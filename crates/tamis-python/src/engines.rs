@@ -2,7 +2,8 @@
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use tamis_core::engine::registry::{EngineInfo, OptionInfo, OptionValue, Registry};
+use tamis_baselines::ALL;
+use tamis_core::engine::registry::{EngineInfo, OptionInfo, OptionValue};
 
 /// `(name, description, kind, default, accepts)`.
 type OptionTuple = (&'static str, &'static str, &'static str, Py<PyAny>, String);
@@ -12,7 +13,7 @@ type EngineTuple = (&'static str, &'static str, String, String, bool, bool, Vec<
 /// Every engine, family by family.
 #[pyfunction]
 pub fn engines(py: Python<'_>) -> PyResult<Vec<EngineTuple>> {
-    Registry::CORE.by_family().map(|info| engine(py, info)).collect()
+    ALL.by_family().map(|info| engine(py, info)).collect()
 }
 
 fn engine(py: Python<'_>, info: &EngineInfo) -> PyResult<EngineTuple> {

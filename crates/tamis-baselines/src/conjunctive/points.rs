@@ -79,14 +79,14 @@ pub(super) fn accepted(predicate: &Predicate) -> Option<Vec<Point>> {
     }
 }
 
-/// The value of an equality; `None` if the predicate is none.
-pub(super) fn equality(predicate: &Predicate) -> Option<Point> {
+/// Whether a predicate accepts exactly one value.
+pub(super) fn is_equality(predicate: &Predicate) -> bool {
     match &predicate.test {
-        Test::Number { .. } | Test::Time { .. } | Test::Text(_) | Test::Set(_) => {
-            let mut points = accepted(predicate)?;
-            (points.len() == 1).then(|| points.pop())?
-        }
-        _ => None,
+        Test::Set(_) => accepted(predicate).is_some_and(|points| points.len() == 1),
+        Test::Number { low, high } => low == high && predicate.over == Over::Value,
+        Test::Time { low, high } => low == high && predicate.over == Over::Value,
+        Test::Text(_) => predicate.over == Over::Value,
+        _ => false,
     }
 }
 

@@ -6,6 +6,8 @@ use crate::generate;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tamis_baselines::ALL;
+use tamis_core::engine::registry::Options;
 use tamis_core::event::{JsonReader, Rows};
 use tamis_core::index::{IdColumn, Index, Settings};
 use tamis_core::{Error, Schema};
@@ -24,9 +26,9 @@ pub struct EngineIndex {
 
 impl EngineIndex {
     /// Builds from texts with one `add_many`.
-    pub fn build(engine: &str, case: &Case) -> Result<EngineIndex, String> {
-        let settings = Settings { engine: engine.into(), ..Settings::default() };
-        let index = Index::new(settings).map_err(|error| error.to_string())?;
+    pub fn build(engine: &str, options: Options, case: &Case) -> Result<EngineIndex, String> {
+        let settings = Settings { engine: engine.into(), options, ..Settings::default() };
+        let index = Index::with_registry(ALL, settings).map_err(|error| error.to_string())?;
         let batch: Vec<_> = case.batch().collect();
         let started = Instant::now();
         index.add_many(batch).map_err(refusal)?;

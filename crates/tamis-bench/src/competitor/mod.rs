@@ -12,7 +12,8 @@ pub mod tight;
 
 use crate::case::Case;
 use std::time::Duration;
-use tamis_core::engine::registry::Registry;
+use tamis_baselines::ALL;
+use tamis_core::engine::registry::Options;
 
 /// A system that holds all subscriptions of a case, and its events in its own form.
 pub trait Competitor {
@@ -47,18 +48,23 @@ pub const A_TREE_CRATE: &str = "a-tree crate";
 
 /// The names of all competitors, in the order of the tables.
 pub fn names() -> Vec<&'static str> {
-    let engines = Registry::CORE.iter().map(|engine| engine.name);
+    let engines = ALL.iter().map(|engine| engine.name);
     [TIGHT_SCAN].into_iter().chain(engines).chain([A_TREE_CRATE]).collect()
 }
 
-/// Builds a competitor; the error says why it does not take the case.
-pub fn build<'c>(name: &str, case: &'c Case, longest: Duration) -> Result<Box<dyn Competitor + 'c>, String> {
+/// Builds a competitor, an engine with options; the error says why it does not take the case.
+pub fn build<'c>(
+    name: &str,
+    case: &'c Case,
+    options: Options,
+    longest: Duration,
+) -> Result<Box<dyn Competitor + 'c>, String> {
     Ok(match name {
         TIGHT_SCAN => match &case.tight {
             Some(workload) => Box::new(tight::TightScan::new(&**workload)),
             None => return Err("the engine scan is the yardstick here".into()),
         },
         A_TREE_CRATE => Box::new(a_tree::ATreeCrate::build(case, longest)?),
-        engine => Box::new(engine::EngineIndex::build(engine, case)?),
+        engine => Box::new(engine::EngineIndex::build(engine, options, case)?),
     })
 }

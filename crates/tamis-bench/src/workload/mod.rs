@@ -3,13 +3,16 @@
 //! | file | workload |
 //! | --- | --- |
 //! | `conj` | conjunctions generated from events, after BE-Gen: dense in few dimensions, sparse in many |
+//! | `op` | conjunctions of `=`, `<=` and `>=` at random, after the generator of the OpIndex paper |
 //! | `abe` | arbitrary expressions with shared parts, after ABE-Gen |
 //!
-//! Every random number comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` pins the result.
+//! Every random number comes from one xorshift generator with one seed, in a fixed order; `tests/workload.rs` and the totals
+//! in the definitions pin the result.
 //! The answers come from a typed evaluation here, which shares no code with the library.
 
 pub mod abe;
 pub mod conj;
+pub mod op;
 
 use crate::random::Random;
 use std::collections::BTreeMap;

@@ -1,50 +1,9 @@
-//! `memory()` of an index is what its allocations add up to, within 10%, for every engine and for rules of every shape that
-//! takes memory in another place.
+//! `memory()` of an index is what its allocations add up to, and the limits bound what a rule takes.
 
-use std::time::Duration;
-use tamis_conformance::counting::held;
+use tamis_conformance::resources::{self, settled};
 use tamis_core::engine::registry::Registry;
 use tamis_core::expr::{Limits, parse};
 use tamis_core::index::{Id, Index, Settings, Source};
-
-/// The rule and the id with a number.
-type Rule = fn(usize) -> (Id, String);
-
-fn id(n: usize) -> Id {
-    Id::from(n as i64)
-}
-
-/// A name, how many rules, and the rules.
-const WORKLOADS: &[(&str, usize, Rule)] = &[
-    ("simple", 20_000, |n| {
-        (id(n), format!("a = {} and b > {} and s{} = 'value {n}'", n % 97, n % 1_000, n % 5))
-    }),
-    ("regexes", 300, |n| (id(n), format!(r"s rlike '[a-z]{{3}}x{n}\d+' and b = {n}"))),
-    ("patterns", 4_000, |n| (id(n), format!("contains(s, 'needle number {n} of many') and b = {}", n % 10))),
-    ("dotted names", 1_500, |n| (id(n), format!("{}.n{n} = 1", long_path(n)))),
-    ("attributes", 20_000, |n| (id(n), format!("attribute_number_{n} = 1"))),
-    ("string ids", 20_000, |n| (Id::from(format!("{}{n}", "id".repeat(80)).as_str()), "a = 1".into())),
-    ("long strings", 2_000, |n| (id(n), format!("s in ('{n}{}', '{n}')", "long text ".repeat(30)))),
-];
-
-/// 31 parts, different from rule to rule at the first.
-fn long_path(n: usize) -> String {
-    let parts: Vec<String> = (0..31).map(|part| format!("part{n}of{part}")).collect();
-    parts.join(".")
-}
-
-/// Bytes held once nothing changes any more: the merging thread may still be ending.
-fn settled() -> usize {
-    let mut last = held();
-    loop {
-        std::thread::sleep(Duration::from_millis(20));
-        let now = held();
-        if now == last {
-            return now;
-        }
-        last = now;
-    }
-}
 
 /// Bytes that an index of one rule holds.
 fn held_by(rule: &str, limits: Limits) -> usize {
@@ -84,26 +43,5 @@ fn a_rule_takes_no_more_than_its_limits_allow() {
 #[test]
 fn memory_is_what_the_allocator_says() {
     let _alone = crate::alone();
-    let mut wrong = Vec::new();
-    for (workload, count, rule) in WORKLOADS {
-        for engine in Registry::CORE.iter() {
-            let before = settled();
-            let settings = Settings { engine: engine.name.into(), ..Settings::default() };
-            let index = Index::new(settings).expect("an index");
-            let rules = (0..*count).map(|n| {
-                let (id, text) = rule(n);
-                (id, Source::from(text.as_str()))
-            });
-            index.add_many(rules).expect("added");
-            index.compact().expect("compacted");
-            let (memory, allocated) = (index.memory(), settled() - before);
-            let counted = memory.ids + memory.texts + memory.attributes + memory.engine;
-            let share = counted as f64 / allocated as f64;
-            println!("{workload:12} {:10} {counted:10} of {allocated:10} bytes, {share:.3}", engine.name);
-            if !(0.9..1.1).contains(&share) {
-                wrong.push(format!("{workload}, {}: {share:.3}: {memory:?} of {allocated}", engine.name));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    resources::memory_is_what_the_allocator_says(Registry::CORE);
 }

@@ -31,6 +31,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use settings::{SettingsTuple, options_from_python, settings_to_python};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use tamis_baselines::ALL;
 use tamis_core::Error;
 use tamis_core::event::{ArrowSource, JsonSource};
 use tamis_core::index::{IdColumn, Index, LoadOptions, Settings, Source};
@@ -54,7 +55,8 @@ impl NativeIndex {
         let missing = self::missing(missing).map_err(|error| exception(py, error))?;
         let options = options_from_python(options)?;
         let settings = Settings { engine, options, missing, limits: self::limits(limits) };
-        Ok(NativeIndex { index: Index::new(settings).map_err(|error| exception(py, error))?.into() })
+        let index = Index::with_registry(ALL, settings).map_err(|error| exception(py, error))?;
+        Ok(NativeIndex { index: index.into() })
     }
 
     #[getter]
@@ -325,7 +327,8 @@ impl NativeIndex {
         verify: bool,
     ) -> PyResult<NativeIndex> {
         let options = LoadOptions { limits: limits.map(self::limits), mmap, verify };
-        let index = py.detach(|| Index::load_with(&path, &options)).map_err(|error| exception(py, error))?;
+        let index = py.detach(|| Index::load_with_registry(ALL, &path, &options));
+        let index = index.map_err(|error| exception(py, error))?;
         Ok(NativeIndex { index: index.into() })
     }
 
@@ -342,7 +345,7 @@ impl NativeIndex {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], limits: Option<LimitsTuple>) -> PyResult<NativeIndex> {
         let options = LoadOptions { limits: limits.map(self::limits), ..LoadOptions::default() };
-        let index = py.detach(|| Index::from_bytes_with(bytes, &options));
+        let index = py.detach(|| Index::from_bytes_with_registry(ALL, bytes, &options));
         let fault = |message| exception(py, Error::File { path: PathBuf::from("<bytes>"), message });
         Ok(NativeIndex { index: index.map_err(fault)?.into() })
     }
