@@ -190,6 +190,7 @@ pub fn options(registry: &'static Registry, trials: &[OptionTrial], steps: usize
     let step = step(60);
     for (at, (engine, options)) in trials.iter().enumerate() {
         let missing = if at % 3 == 0 { Missing::False } else { Missing::Unknown };
+        println!("{engine} {options:?}");
         let mut draw = Draw::new(seed.wrapping_add(at as u64));
         let options = options.iter().map(|(name, setting)| ((*name).to_owned(), setting.value())).collect();
         let mut checked = CheckedIndex::new(registry, engine, options, missing);
