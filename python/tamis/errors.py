@@ -92,7 +92,7 @@ class EventError(TamisError, ValueError):
 
 
 class TooComplex(TamisError, ValueError):
-    """An expression whose disjunctive form is larger than the engine takes."""
+    """An expression that the engine would store as more conjunctions, leaves or nodes than it takes."""
 
     def __init__(self, message: str, *, row: int | None = None) -> None:
         """Make the error and, in a batch, name its row."""

@@ -6,10 +6,11 @@
 //! | folder | baselines | interface |
 //! | --- | --- | --- |
 //! | `conjunctive` | k-index, Propagation, TAMA | [`Engine`](tamis_core::engine::Engine), in [`BASELINE_ENGINES`] |
+//! | `boolean` | Interval ID, Dewey ID, BoP, BDD, Translation | the same |
 //! | [`stabbing`] | Interval-Tree, Segment-Tree | [`Stabbing`](tamis_core::space::Stabbing) |
 //!
-//! Engines are grouped by what they take: `conjunctive` has those for conjunctions; arbitrary expressions are for
-//! `boolean` (Interval ID, Dewey ID, BoP, BDD and Translation).
+//! Engines are grouped by what they take: `conjunctive` has those for conjunctions, `boolean` those for arbitrary
+//! expressions.
 //!
 //! How a baseline joins:
 //! 1. One module, named after the baseline. Its head has the source, the idea, the invariants, the cost and the
@@ -21,14 +22,23 @@
 //!    the `stabbing` benchmark. An engine gets a line in this crate's slice of the engine registry, through which the
 //!    conformance suite and the benchmarks find it.
 
+mod boolean;
 mod conjunctive;
 pub mod stabbing;
 
 use tamis_core::engine::registry::{CORE_ENGINES, EngineInfo, Registry};
 
 /// The engines of this crate.
-pub const BASELINE_ENGINES: &[EngineInfo] =
-    &[conjunctive::K_INDEX_INFO, conjunctive::PROPAGATION_INFO, conjunctive::TAMA_INFO];
+pub const BASELINE_ENGINES: &[EngineInfo] = &[
+    conjunctive::K_INDEX_INFO,
+    conjunctive::PROPAGATION_INFO,
+    conjunctive::TAMA_INFO,
+    boolean::INTERVAL_INFO,
+    boolean::DEWEY_INFO,
+    boolean::BOP_INFO,
+    boolean::BDD_INFO,
+    boolean::TRANSLATION_INFO,
+];
 
 /// The engines of this crate alone.
 pub const BASELINES: &Registry = &Registry::new(&[BASELINE_ENGINES]);

@@ -90,6 +90,15 @@ const TRIALS: &[OptionTrial] = &[
     ("tama", &[("level", Int(2))]),
     ("tama", &[("level", Int(3)), ("final_check", On)]),
     ("tama", &[("level", Int(20)), ("final_check", On)]),
+    ("interval_id", &[("max_spaces", Int(1)), ("max_leaves", Int(4))]),
+    ("interval_id", &[("max_leaves", Int(32_767))]),
+    ("dewey_id", &[("max_spaces", Int(0)), ("max_leaves", Int(6))]),
+    ("bop", &[("max_spaces", Int(2)), ("max_leaves", Int(5))]),
+    ("bdd", &[("order", Word("attribute")), ("max_spaces", Int(1))]),
+    ("bdd", &[("order", Word("reverse")), ("max_steps", Int(20))]),
+    ("bdd", &[("max_nodes", Int(120)), ("max_steps", Int(50))]),
+    ("translation", &[("engine", Word("pst_hash")), ("max_dnf", Int(5))]),
+    ("translation", &[("engine", Word("k_index"))]),
 ];
 
 #[test]

@@ -70,7 +70,7 @@ impl CheckedIndex {
                 match (outcome, self.position(id)) {
                     (Ok(_), None) => self.model.push((id.clone(), expr.clone())),
                     (Err(Error::DuplicateId(named)), Some(_)) => assert_eq!(named, *id),
-                    (Err(Error::TooComplex { .. }), None) if self.may_refuse => {}
+                    (Err(error), None) if self.may_refuse && error.is_too_complex() => {}
                     (other, position) => unreachable!("adding {id}, which is at {position:?}: {other:?}"),
                 }
             }
@@ -80,7 +80,7 @@ impl CheckedIndex {
                 match (outcome, self.position(id)) {
                     (Ok(_), Some(at)) => self.model[at].1 = expr.clone(),
                     (Err(Error::UnknownId(named)), None) => assert_eq!(named, *id),
-                    (Err(Error::TooComplex { .. }), Some(_)) if self.may_refuse => {}
+                    (Err(error), Some(_)) if self.may_refuse && error.is_too_complex() => {}
                     (other, position) => unreachable!("replacing {id}, which is at {position:?}: {other:?}"),
                 }
             }
@@ -102,8 +102,7 @@ impl CheckedIndex {
         let given = batch.iter().map(|(id, expr)| (id.clone(), text_of(expr)));
         match (self.index.add_many(given), first_bad) {
             (Ok(_), None) => self.model.extend(batch.iter().cloned()),
-            (Err(Error::Row { error, .. }), _)
-                if self.may_refuse && matches!(*error, Error::TooComplex { .. }) => {}
+            (Err(Error::Row { error, .. }), _) if self.may_refuse && error.is_too_complex() => {}
             (Err(Error::Row { row, error }), Some(bad)) => {
                 assert_eq!(row, bad);
                 assert!(matches!(*error, Error::DuplicateId(_)), "{error}");

@@ -43,7 +43,9 @@ fn build(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             details.set_item("attribute", attribute)?;
             "EventError"
         }
-        Error::TooComplex { .. } | Error::SegmentTooLarge { .. } => "TooComplex",
+        Error::TooComplex { .. } | Error::ExpressionTooLarge { .. } | Error::SegmentTooLarge { .. } => {
+            "TooComplex"
+        }
         Error::Option(_) => "OptionError",
         Error::File { path, .. } => {
             details.set_item("path", path)?;

@@ -40,6 +40,20 @@ pub enum Error {
         /// Conjunctions allowed.
         limit: u64,
     },
+    /// An expression that is larger in the form an engine stores than the engine accepts.
+    #[error(
+        "the expression takes {size} {what}, more than {option} = {limit}; raise the option, or use an engine without such a bound (such as auto)"
+    )]
+    ExpressionTooLarge {
+        /// What there would be too many of.
+        what: &'static str,
+        /// How many are needed; at least as many if counting stopped at the bound.
+        size: u64,
+        /// The option that sets the bound.
+        option: &'static str,
+        /// How many are allowed.
+        limit: u64,
+    },
     /// Rules that no segment of the engine `compiled` can hold: a field of its format has too few bits.
     #[error(
         "more than {limit} {what} in one segment; split the largest rules into several, or spread the rules over several indexes"
@@ -102,6 +116,11 @@ impl Error {
     /// An event error that names its attribute.
     pub fn event(attribute: &str, message: impl Into<String>) -> Error {
         Error::Event { attribute: Some(attribute.to_owned()), message: message.into() }
+    }
+
+    /// Whether an engine refuses an expression for its size: others take it.
+    pub fn is_too_complex(&self) -> bool {
+        matches!(self, Error::TooComplex { .. } | Error::ExpressionTooLarge { .. })
     }
 
     /// The same error, attributed to a row of a batch.

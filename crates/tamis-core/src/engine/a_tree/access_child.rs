@@ -49,7 +49,8 @@ impl ATree {
             let kind = self.nodes.get(*id).kind;
             if kind == NodeKind::Predicate {
                 let predicate = self.predicates.get(self.nodes.predicate(*id));
-                let probability = self.predicate_matching.probability(*id, predicate, &self.nodes);
+                let probability =
+                    self.predicate_matching.probability(predicate, self.nodes.construction(*id).size);
                 self.nodes.construction_mut(*id).probability = probability;
                 continue;
             }

@@ -25,7 +25,9 @@ impl ATree {
     /// Checks levels, links in both directions, child expressions, use counts, uniqueness, and the predicates.
     pub(super) fn check(&self) -> Result<(), String> {
         self.predicates.validate()?;
-        self.predicate_matching.validate(&self.predicates, &self.nodes)?;
+        let predicates =
+            self.nodes.iter().filter(|(_, node)| node.kind == NodeKind::Predicate).map(|(id, _)| id);
+        self.predicate_matching.validate(predicates, |id| self.predicate_of(id), &self.nodes)?;
         let mut counts = Counts { uses: vec![0; self.nodes.bound()], ..Counts::default() };
         for (id, node) in self.nodes.iter() {
             let broken = |invariant: &str| format!("a-tree: node {}: {invariant}", id.0);

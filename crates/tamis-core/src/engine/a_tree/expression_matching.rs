@@ -11,9 +11,9 @@
 
 use super::ATree;
 use super::nodes::{NodeKind, TreeNode, TreeNodeId};
-use super::predicate_matching::PredicateScratch;
 use crate::engine::SubId;
 use crate::engine::shared::list_pool::ListRef;
+use crate::engine::shared::predicates::{EventBitmap, PredicateScratch};
 use crate::event::Event;
 
 /// Nodes that are read at once.
@@ -23,56 +23,18 @@ const READ_AHEAD: usize = 16;
 #[derive(Debug, Default)]
 pub(in crate::engine) struct ATreeScratch {
     /// The nodes that the event satisfies.
-    satisfied: NodeSet,
+    satisfied: EventBitmap,
     /// By satisfied node whose result is not yet propagated: the list of its parents, and how many of them get it.
     propagations: Vec<(ListRef, u32)>,
     /// The parents that a result is being propagated to.
     parents: Vec<TreeNodeId>,
     /// By level: nodes to evaluate (the paper's queues).
     queues: Vec<Vec<TreeNodeId>>,
-    predicates: PredicateScratch,
+    predicates: PredicateScratch<TreeNodeId>,
     /// Signature of the current event, for counting: operands with another one are of an earlier event.
     signature: u32,
     /// By node, for counting.
     operands: Vec<Operands>,
-}
-
-/// A bitmap of nodes that is cleared in time proportional to its nonzero words.
-#[derive(Debug, Default)]
-struct NodeSet {
-    words: Vec<u64>,
-    /// Positions of the nonzero words.
-    nonzero: Vec<u32>,
-}
-
-impl NodeSet {
-    /// Clears the set and extends it to `nodes` bits.
-    fn begin(&mut self, nodes: usize) {
-        self.nonzero.drain(..).for_each(|word| self.words[word as usize] = 0);
-        if self.words.len() * 64 < nodes {
-            self.words.resize(nodes.next_power_of_two().div_ceil(64), 0);
-        }
-    }
-
-    #[inline]
-    fn contains(&self, id: TreeNodeId) -> bool {
-        self.words[id.index() / 64] >> (id.0 % 64) & 1 != 0
-    }
-
-    /// Adds a node; returns whether it was not in the set.
-    #[inline]
-    fn insert(&mut self, id: TreeNodeId) -> bool {
-        let word = &mut self.words[id.index() / 64];
-        let bit = 1 << (id.0 % 64);
-        if *word & bit != 0 {
-            return false;
-        }
-        if *word == 0 {
-            self.nonzero.push(id.0 / 64);
-        }
-        *word |= bit;
-        true
-    }
 }
 
 /// The results that child nodes have propagated to a node, and its own.
@@ -123,18 +85,23 @@ impl ATree {
         satisfied.begin(self.nodes.bound());
         let mut satisfy = |id: TreeNodeId,
                            node: &TreeNode,
-                           satisfied: &mut NodeSet,
+                           satisfied: &mut EventBitmap,
                            propagations: &mut Vec<(ListRef, u32)>| {
-            if satisfied.insert(id) {
+            if satisfied.insert(id.0) {
                 self.nodes.append_subscriptions(node.subscriptions, matches);
                 if node.propagated > 0 {
                     propagations.push((node.parents, node.propagated));
                 }
             }
         };
-        self.predicate_matching.find(event, &self.predicates, &self.nodes, predicates, |id| {
-            satisfy(id, self.nodes.get(id), satisfied, propagations);
-        });
+        self.predicate_matching.find(
+            event,
+            |id| self.predicate_of(id),
+            predicates,
+            |id| {
+                satisfy(id, self.nodes.get(id), satisfied, propagations);
+            },
+        );
         for level in 1..self.nodes.level_bound() {
             for id in queues[level].drain(..) {
                 let node = self.nodes.get(id);
@@ -146,7 +113,7 @@ impl ATree {
                 parents.clear();
                 for (list, propagated) in propagations.drain(..) {
                     let propagated = &self.nodes.links.get(list)[..propagated as usize];
-                    parents.extend(propagated.iter().filter(|parent| !satisfied.contains(**parent)));
+                    parents.extend(propagated.iter().filter(|parent| !satisfied.contains(parent.0)));
                 }
                 for ids in parents.chunks(READ_AHEAD) {
                     let mut nodes = [TreeNode::FREE; READ_AHEAD];
@@ -168,8 +135,8 @@ impl ATree {
 
     /// Whether all child nodes of an AND but its access child are satisfied.
     #[inline]
-    fn other_children_satisfied(&self, node: &TreeNode, satisfied: &NodeSet) -> bool {
-        self.nodes.links.get(node.children)[1..].iter().all(|child| satisfied.contains(*child))
+    fn other_children_satisfied(&self, node: &TreeNode, satisfied: &EventBitmap) -> bool {
+        self.nodes.links.get(node.children)[1..].iter().all(|child| satisfied.contains(child.0))
     }
 
     /// Matches by counting the results that child nodes propagate. Without the zero suppression filter, FALSE is
@@ -191,8 +158,12 @@ impl ATree {
                 queues[1].push(id);
             }
         };
-        self.predicate_matching
-            .find(event, &self.predicates, &self.nodes, predicates, |id| set_result(id, true));
+        self.predicate_matching.find(
+            event,
+            |id| self.predicate_of(id),
+            predicates,
+            |id| set_result(id, true),
+        );
         if !self.optimizations.zero_suppression {
             for cell in event.cells() {
                 let all = self.predicate_matching.on_attribute(cell.attribute);

@@ -91,7 +91,7 @@ impl ATree {
         }
         self.node_of[number.index()] = id;
         self.predicate_matching.insert(id, predicate, &mut self.nodes);
-        let probability = self.predicate_matching.probability(id, predicate, &self.nodes);
+        let probability = self.predicate_matching.probability(predicate, self.nodes.construction(id).size);
         self.nodes.construction_mut(id).probability = probability;
         self.created.push(id);
         id
@@ -169,7 +169,7 @@ impl ATree {
 
     /// Moves predicates that splits have spread over too many leaves to the predicates that are tested one by one.
     fn unlist_too_wide(&mut self) {
-        while let Some(id) = self.predicate_matching.too_wide.pop() {
+        while let Some(id) = self.predicate_matching.take_too_wide() {
             if self.nodes.get(id).kind == NodeKind::Predicate {
                 let predicate = self.predicates.get(self.nodes.predicate(id));
                 self.predicate_matching.unlist_if_too_wide(id, predicate, &mut self.nodes);

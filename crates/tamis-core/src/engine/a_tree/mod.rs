@@ -18,7 +18,6 @@
 //! | `deletion` | how is an expression deleted? (Algorithm 5) |
 //! | `linking` | how are the child nodes of a node replaced? |
 //! | `access_child` | which child node of an AND is evaluated first? |
-//! | `predicate_matching` | which predicates does an event satisfy? |
 //! | `expression_matching` | which expressions does it satisfy? (Algorithm 6) |
 //! | `check` | do the invariants hold? |
 //! | `info` | which options does the engine have? |
@@ -53,7 +52,6 @@ mod info;
 mod insertion;
 mod linking;
 mod nodes;
-mod predicate_matching;
 mod reorganization;
 mod self_adjustment;
 #[cfg(test)]
@@ -61,15 +59,14 @@ mod tests;
 
 use super::graph::{Graph, GraphNode, GraphNodeKind};
 use super::registry::OptionValues;
-use super::shared::predicates::Predicates;
+use super::shared::predicates::{PredicateMatching, Predicates};
 use super::{Engine, SubId};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::expr::Normal;
+use crate::expr::{Normal, Predicate};
 use expression_matching::ATreeScratch;
 pub(super) use info::INFO;
 use nodes::{MAX_SUBSCRIPTIONS, NodeKind, NodeStore, TreeNodeId};
-use predicate_matching::PredicateMatching;
 
 /// The choice of access children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +101,7 @@ pub(super) struct ATree {
     predicates: Predicates,
     /// By predicate: its l-node, the latest without `unique_ids`.
     node_of: Vec<TreeNodeId>,
-    predicate_matching: PredicateMatching,
+    predicate_matching: PredicateMatching<TreeNodeId>,
     /// By subscription: the node of its expression; [`TreeNodeId::NONE`] for unused numbers.
     root_of: Vec<TreeNodeId>,
     optimizations: Optimizations,
@@ -152,6 +149,12 @@ impl ATree {
             children: Vec::new(),
             candidates: Vec::new(),
         }
+    }
+
+    /// The predicate of an l-node.
+    #[inline]
+    fn predicate_of(&self, id: TreeNodeId) -> &Predicate {
+        self.predicates.get(self.nodes.predicate(id))
     }
 }
 

@@ -68,6 +68,8 @@ impl fmt::Display for Family {
 pub enum Takes {
     /// Every expression.
     All,
+    /// Every expression whose stored form is within a bound.
+    Bounded,
     /// Conjunctions of disjunctions.
     Cnf,
     /// Disjunctions of conjunctions.
@@ -82,6 +84,7 @@ impl fmt::Display for Takes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Takes::All => "all",
+            Takes::Bounded => "all, up to a bound on their size",
             Takes::Cnf => "CNF; others through a bounded DNF",
             Takes::Dnf => "DNF; others through a bounded DNF",
             Takes::NormalForms => "CNF and DNF; others through a bounded CNF or DNF",

@@ -10,9 +10,11 @@
 //! | `accepted` | for which values is this operator TRUE? |
 //! | `normalize` | how does a syntax tree become a normalized expression? |
 //! | `predicate` | which values does a normalized predicate accept? |
+//! | `conjunction` | how does a conjunction become an expression? |
 //! | `render` | what is the text of a normalized predicate in the language? |
 
 mod accepted;
+mod conjunction;
 mod normalize;
 mod ordered_set;
 mod predicate;

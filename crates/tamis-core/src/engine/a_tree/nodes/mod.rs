@@ -12,7 +12,7 @@ pub(super) use subscriptions::{MAX_SUBSCRIPTIONS, NodeSubscriptions};
 
 use crate::engine::SubId;
 use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
-use crate::engine::shared::predicates::PredId;
+use crate::engine::shared::predicates::{LeafCounts, PredId, PredicateKey};
 use hashbrown::HashTable;
 
 /// The number of a node. Numbers of removed nodes are reused.
@@ -27,6 +27,16 @@ impl TreeNodeId {
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl PredicateKey for TreeNodeId {
+    fn from_number(number: u32) -> TreeNodeId {
+        TreeNodeId(number)
+    }
+
+    fn number(self) -> u32 {
+        self.0
     }
 }
 
@@ -263,6 +273,16 @@ impl NodeStore {
             + self.expr_to_node.allocation_size()
             + self.subscription_lists.capacity() * size_of::<Vec<SubId>>()
             + lists
+    }
+}
+
+impl LeafCounts<TreeNodeId> for NodeStore {
+    fn leaf_count(&self, id: TreeNodeId) -> u32 {
+        self.construction(id).size
+    }
+
+    fn leaf_count_mut(&mut self, id: TreeNodeId) -> &mut u32 {
+        &mut self.construction_mut(id).size
     }
 }
 

@@ -1,20 +1,20 @@
 //! Adding and removing predicates.
 
-use super::{AttributePredicates, FoundBy, ListRef, NodeStore, PredicateMatching, TreeNodeId};
+use super::{AttributePredicates, FoundBy, LeafCounts, ListRef, PredicateKey, PredicateMatching};
 use crate::engine::shared::patterns::Patterns;
 use crate::expr::Predicate;
 use crate::schema::AttrId;
 use crate::space::{Dimension, Region};
 
-fn remove_from(list: &mut Vec<TreeNodeId>, id: TreeNodeId) {
+fn remove_from<K: PredicateKey>(list: &mut Vec<K>, id: K) {
     if let Some(at) = list.iter().position(|other| *other == id) {
         list.swap_remove(at);
     }
 }
 
-impl PredicateMatching {
-    /// Adds the predicate of an l-node.
-    pub fn insert(&mut self, id: TreeNodeId, predicate: &Predicate, nodes: &mut NodeStore) {
+impl<K: PredicateKey> PredicateMatching<K> {
+    /// Adds a predicate under a key that is not in use.
+    pub fn insert(&mut self, id: K, predicate: &Predicate, counts: &mut impl LeafCounts<K>) {
         let at = predicate.attribute.index();
         if self.attributes.len() <= at {
             self.attributes.resize_with(at + 1, || None);
@@ -41,7 +41,7 @@ impl PredicateMatching {
             FoundBy::Presence => attribute.if_present.push(id),
             FoundBy::Test => attribute.tested.push(id),
             FoundBy::Pattern(pattern, negated) => {
-                attribute.patterns.insert(id.0, pattern);
+                attribute.patterns.insert(id.number(), pattern);
                 if negated {
                     attribute.negated_patterns.push(id);
                 }
@@ -55,14 +55,14 @@ impl PredicateMatching {
                 if covered.max(region.parts()) > self.max_spaces {
                     attribute.tested.push(id);
                 } else {
-                    self.list(id, predicate.attribute, &region, nodes);
+                    self.list(id, predicate.attribute, &region, counts);
                 }
             }
         }
     }
 
     /// Lists a predicate in the leaves it covers.
-    fn list(&mut self, id: TreeNodeId, attribute: AttrId, region: &Region, nodes: &mut NodeStore) {
+    fn list(&mut self, id: K, attribute: AttrId, region: &Region, counts: &mut impl LeafCounts<K>) {
         let PredicateMatching { leaves, lists, listed, splits, .. } = self;
         let Some(Some(attribute)) = self.attributes.get_mut(attribute.index()) else { return };
         splits.clear();
@@ -71,7 +71,7 @@ impl PredicateMatching {
         for split in splits.iter() {
             lists[split.made.index()] = listed.copy(lists[split.kept.index()]);
             for other in listed.get(lists[split.made.index()]) {
-                let leaves = &mut nodes.construction_mut(*other).size;
+                let leaves = counts.leaf_count_mut(*other);
                 *leaves += 1;
                 if *leaves as usize == 2 * self.max_spaces {
                     self.too_wide.push(*other);
@@ -83,11 +83,11 @@ impl PredicateMatching {
             listed.extend(&mut lists[leaf.index()], &[id]);
             covered += 1;
         });
-        nodes.construction_mut(id).size = covered;
+        *counts.leaf_count_mut(id) = covered;
     }
 
     /// Removes a predicate from the lists of the leaves it covers.
-    fn unlist(&mut self, id: TreeNodeId, attribute: AttrId, region: &Region, nodes: &mut NodeStore) {
+    fn unlist(&mut self, id: K, attribute: AttrId, region: &Region, counts: &mut impl LeafCounts<K>) {
         let PredicateMatching { leaves, lists, listed, merges, .. } = self;
         let Some(Some(attribute)) = self.attributes.get_mut(attribute.index()) else { return };
         attribute.dimension.cover(region, leaves, |leaf| {
@@ -100,14 +100,14 @@ impl PredicateMatching {
         attribute.dimension.unplace(region, leaves, merges);
         for merge in merges.iter() {
             let gone = std::mem::take(&mut lists[merge.gone.index()]);
-            listed.get(gone).iter().for_each(|other| nodes.construction_mut(*other).size -= 1);
+            listed.get(gone).iter().for_each(|other| *counts.leaf_count_mut(*other) -= 1);
             listed.release(gone);
         }
-        nodes.construction_mut(id).size = 0;
+        *counts.leaf_count_mut(id) = 0;
     }
 
-    /// Removes the predicate of an l-node.
-    pub fn remove(&mut self, id: TreeNodeId, predicate: &Predicate, nodes: &mut NodeStore) {
+    /// Removes a predicate.
+    pub fn remove(&mut self, id: K, predicate: &Predicate, counts: &mut impl LeafCounts<K>) {
         let Some(Some(attribute)) = self.attributes.get_mut(predicate.attribute.index()) else { return };
         if self.lists_all {
             remove_from(&mut attribute.all, id);
@@ -122,24 +122,24 @@ impl PredicateMatching {
             FoundBy::Presence => remove_from(&mut attribute.if_present, id),
             FoundBy::Test => remove_from(&mut attribute.tested, id),
             FoundBy::Pattern(_, negated) => {
-                attribute.patterns.remove(id.0);
+                attribute.patterns.remove(id.number());
                 if negated {
                     remove_from(&mut attribute.negated_patterns, id);
                 }
             }
-            FoundBy::Region(region) if nodes.construction(id).size > 0 => {
-                self.unlist(id, predicate.attribute, &region, nodes);
+            FoundBy::Region(region) if counts.leaf_count(id) > 0 => {
+                self.unlist(id, predicate.attribute, &region, counts);
             }
             FoundBy::Region(_) => remove_from(&mut attribute.tested, id),
         }
     }
 
     /// Unlists a predicate that is listed in `2 * max_spaces` leaves or more; it is tested from then on.
-    pub fn unlist_if_too_wide(&mut self, id: TreeNodeId, predicate: &Predicate, nodes: &mut NodeStore) {
+    pub fn unlist_if_too_wide(&mut self, id: K, predicate: &Predicate, counts: &mut impl LeafCounts<K>) {
         if let FoundBy::Region(region) = FoundBy::of(predicate)
-            && nodes.construction(id).size as usize >= 2 * self.max_spaces
+            && counts.leaf_count(id) as usize >= 2 * self.max_spaces
         {
-            self.unlist(id, predicate.attribute, &region, nodes);
+            self.unlist(id, predicate.attribute, &region, counts);
             if let Some(Some(attribute)) = self.attributes.get_mut(predicate.attribute.index()) {
                 attribute.tested.push(id);
             }

@@ -1,10 +1,12 @@
-//! Predicate matching: which predicates does an event satisfy? The first of the paper's two phases; the paper leaves the
-//! algorithm open and names PS-Tree as one.
+//! Predicate matching: which predicates does an event satisfy? The first of two phases in engines for arbitrary
+//! expressions; the second computes from these predicates which expressions hold.
 //!
 //! Idea: a PS-Tree per attribute cuts its values into spaces, and each leaf lists the predicates that cover it. String
 //! patterns, which have no order, share automata: one pass over a string finds all that match. The rest is tested one by
 //! one: networks, list quantifiers, and predicates that cover more than `max_spaces` spaces, which would have to be
 //! listed in all of them. Predicates that hold for missing values are listed by attribute, for events without it.
+//!
+//! Predicates are under keys of the engine's choice: l-nodes in A-Tree, numbers of distinct predicates elsewhere.
 //!
 //! Later splits spread a predicate over more leaves. At `2 * max_spaces` leaves it is unlisted and tested instead.
 //!
@@ -21,10 +23,9 @@ mod check;
 mod placement;
 mod probability;
 
-use super::nodes::{NodeStore, TreeNodeId};
 use crate::engine::shared::list_pool::{ListPool, ListRef, shrink};
 use crate::engine::shared::patterns::{PatternScratch, Patterns};
-use crate::engine::shared::predicates::Predicates;
+use crate::engine::shared::predicates::PredId;
 use crate::event::{Event, Slot};
 use crate::expr::{Over, Predicate, Test, TextPattern};
 use crate::schema::AttrId;
@@ -32,40 +33,66 @@ use crate::space::{Dimension, LeafId, LeafMerge, LeafSplit, Leaves, Reach, Regio
 use crate::value::Value;
 use std::sync::Arc;
 
+/// What an engine calls a predicate: a number of its own.
+pub trait PredicateKey: Copy + Default + Ord {
+    /// The key with a number.
+    fn from_number(number: u32) -> Self;
+    /// Its number.
+    fn number(self) -> u32;
+}
+
+impl PredicateKey for PredId {
+    fn from_number(number: u32) -> PredId {
+        PredId(number)
+    }
+
+    fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// Where an engine keeps, by predicate, the number of leaves that list it.
+pub trait LeafCounts<K> {
+    /// Number of leaves that list a predicate; 0 if it is found in another way.
+    fn leaf_count(&self, key: K) -> u32;
+    /// The same, to be changed.
+    fn leaf_count_mut(&mut self, key: K) -> &mut u32;
+}
+
 /// The predicates on one attribute, by how they are found.
 #[derive(Debug)]
-struct AttributePredicates {
+struct AttributePredicates<K> {
     /// Values to leaves; the lists of the leaves are in [`PredicateMatching::lists`].
     dimension: Dimension,
     /// Hold for every present value.
-    if_present: Vec<TreeNodeId>,
+    if_present: Vec<K>,
     /// Tested one by one for every present value.
-    tested: Vec<TreeNodeId>,
+    tested: Vec<K>,
     /// Hold if the value is missing.
-    if_missing: Vec<TreeNodeId>,
-    /// String patterns, numbered by node.
+    if_missing: Vec<K>,
+    /// String patterns, numbered by key.
     patterns: Patterns,
     /// Negated string patterns: they hold for strings that do not match.
-    negated_patterns: Vec<TreeNodeId>,
+    negated_patterns: Vec<K>,
     /// Every predicate on the attribute; empty unless [`PredicateMatching::lists_all`].
-    all: Vec<TreeNodeId>,
+    all: Vec<K>,
 }
 
 /// See the module's head.
 #[derive(Debug)]
-pub(super) struct PredicateMatching {
+pub struct PredicateMatching<K> {
     /// By attribute; `None` before the first predicate on it.
-    attributes: Vec<Option<AttributePredicates>>,
+    attributes: Vec<Option<AttributePredicates<K>>>,
     /// The leaves of all dimensions.
     leaves: Leaves,
     /// By leaf: the list of the predicates that cover it.
     lists: Vec<ListRef>,
     /// The items of `lists`.
-    listed: ListPool<TreeNodeId, 4>,
+    listed: ListPool<K, 4>,
     /// Attributes with a predicate that holds if the value is missing.
     may_be_missing: Vec<AttrId>,
-    /// Predicates that splits have spread over `2 * max_spaces` leaves; the caller unlists them.
-    pub too_wide: Vec<TreeNodeId>,
+    /// Predicates that splits have spread over `2 * max_spaces` leaves; see [`PredicateMatching::take_too_wide`].
+    too_wide: Vec<K>,
     /// Buffer of [`Dimension::place`].
     splits: Vec<LeafSplit>,
     /// Buffer of [`Dimension::unplace`].
@@ -74,7 +101,7 @@ pub(super) struct PredicateMatching {
     observed: u32,
     /// Maximum leaves that list a predicate when it is inserted.
     max_spaces: usize,
-    /// Whether [`PredicateMatching::on_attribute`] is needed: without the zero suppression filter.
+    /// Whether [`PredicateMatching::on_attribute`] is needed.
     lists_all: bool,
 }
 
@@ -108,15 +135,15 @@ impl FoundBy<'_> {
 
 /// The buffers of predicate matching.
 #[derive(Debug, Default)]
-pub(super) struct PredicateScratch {
+pub struct PredicateScratch<K> {
     patterns: PatternScratch,
     /// The negated patterns that match the string.
-    matched: Vec<TreeNodeId>,
+    matched: Vec<K>,
 }
 
-impl PredicateMatching {
+impl<K: PredicateKey> PredicateMatching<K> {
     /// No predicates. With `lists_all`, [`PredicateMatching::on_attribute`] lists all.
-    pub fn new(max_spaces: usize, lists_all: bool) -> PredicateMatching {
+    pub fn new(max_spaces: usize, lists_all: bool) -> PredicateMatching<K> {
         PredicateMatching {
             attributes: Vec::new(),
             leaves: Leaves::default(),
@@ -132,15 +159,14 @@ impl PredicateMatching {
         }
     }
 
-    /// Visits the l-nodes that an event satisfies, some possibly twice.
+    /// Visits the predicates that an event satisfies, some possibly twice.
     #[inline]
-    pub fn find(
+    pub fn find<'p>(
         &self,
         event: &Event<'_>,
-        predicates: &Predicates,
-        nodes: &NodeStore,
-        scratch: &mut PredicateScratch,
-        mut visit: impl FnMut(TreeNodeId),
+        predicate_of: impl Fn(K) -> &'p Predicate,
+        scratch: &mut PredicateScratch<K>,
+        mut visit: impl FnMut(K),
     ) {
         for cell in event.cells() {
             let Some(Some(attribute)) = self.attributes.get(cell.attribute.index()) else { continue };
@@ -153,21 +179,21 @@ impl PredicateMatching {
                 // A leaf without predicates may have no list.
                 let list = self.lists.get(leaf.index()).copied().unwrap_or_default();
                 for id in self.listed.get(list) {
-                    if found.exact || predicates.get(nodes.predicate(*id)).holds(event) {
+                    if found.exact || predicate_of(*id).holds(event) {
                         visit(*id);
                     }
                 }
             }
             attribute.if_present.iter().for_each(|id| visit(*id));
             for id in &attribute.tested {
-                if predicates.get(nodes.predicate(*id)).holds(event) {
+                if predicate_of(*id).holds(event) {
                     visit(*id);
                 }
             }
             if let Value::Text(text) = value
                 && !attribute.patterns.is_empty()
             {
-                find_patterns(attribute, text, predicates, nodes, scratch, &mut visit);
+                find_patterns(attribute, text, &predicate_of, scratch, &mut visit);
             }
         }
         for attribute in &self.may_be_missing {
@@ -179,9 +205,15 @@ impl PredicateMatching {
         }
     }
 
-    /// All l-nodes on an attribute, if they are listed.
-    pub fn on_attribute(&self, attribute: AttrId) -> &[TreeNodeId] {
+    /// All predicates on an attribute, if they are listed.
+    pub fn on_attribute(&self, attribute: AttrId) -> &[K] {
         self.attributes.get(attribute.index()).and_then(Option::as_ref).map_or(&[], |found| &found.all)
+    }
+
+    /// A predicate that splits have spread over too many leaves, to be passed to
+    /// [`PredicateMatching::unlist_if_too_wide`] if it is still in use.
+    pub fn take_too_wide(&mut self) -> Option<K> {
+        self.too_wide.pop()
     }
 
     /// Moves lists together and frees memory reserved for growth.
@@ -198,7 +230,7 @@ impl PredicateMatching {
 
     /// Bytes in use.
     pub fn memory(&self) -> usize {
-        self.attributes.capacity() * size_of::<Option<AttributePredicates>>()
+        self.attributes.capacity() * size_of::<Option<AttributePredicates<K>>>()
             + self.attributes.iter().flatten().map(AttributePredicates::memory).sum::<usize>()
             + self.leaves.memory()
             + self.lists.capacity() * size_of::<ListRef>()
@@ -206,30 +238,29 @@ impl PredicateMatching {
     }
 }
 
-impl AttributePredicates {
+impl<K> AttributePredicates<K> {
     /// Bytes in use, without the leaves and their lists.
     fn memory(&self) -> usize {
         let lists = [&self.if_present, &self.tested, &self.if_missing, &self.negated_patterns, &self.all];
         self.dimension.memory()
             + self.patterns.memory()
-            + lists.iter().map(|list| list.capacity() * size_of::<TreeNodeId>()).sum::<usize>()
+            + lists.iter().map(|list| list.capacity() * size_of::<K>()).sum::<usize>()
     }
 }
 
 /// Visits the patterns that hold for a string: one pass over it finds all that match.
-fn find_patterns(
-    attribute: &AttributePredicates,
+fn find_patterns<'p, K: PredicateKey>(
+    attribute: &AttributePredicates<K>,
     text: &str,
-    predicates: &Predicates,
-    nodes: &NodeStore,
-    scratch: &mut PredicateScratch,
-    visit: &mut impl FnMut(TreeNodeId),
+    predicate_of: impl Fn(K) -> &'p Predicate,
+    scratch: &mut PredicateScratch<K>,
+    visit: &mut impl FnMut(K),
 ) {
     let PredicateScratch { patterns, matched } = scratch;
     matched.clear();
     attribute.patterns.find(text, patterns, &mut |number| {
-        let id = TreeNodeId(number);
-        match predicates.get(nodes.predicate(id)).test {
+        let id = K::from_number(number);
+        match predicate_of(id).test {
             Test::Pattern { negated: true, .. } => matched.push(id),
             _ => visit(id),
         }

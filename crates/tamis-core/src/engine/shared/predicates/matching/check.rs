@@ -1,8 +1,6 @@
 //! The invariants of predicate matching.
 
-use super::{AttributePredicates, FoundBy, LeafId, NodeStore, PredicateMatching, TreeNodeId};
-use crate::engine::a_tree::nodes::NodeKind;
-use crate::engine::shared::predicates::Predicates;
+use super::{AttributePredicates, FoundBy, LeafCounts, LeafId, PredicateKey, PredicateMatching};
 use crate::expr::Predicate;
 
 /// Expected sizes of the lists of one attribute.
@@ -16,7 +14,7 @@ struct ListSizes {
 }
 
 impl ListSizes {
-    fn of(attribute: &AttributePredicates) -> ListSizes {
+    fn of<K>(attribute: &AttributePredicates<K>) -> ListSizes {
         ListSizes {
             if_present: attribute.if_present.len(),
             tested: attribute.tested.len(),
@@ -27,9 +25,15 @@ impl ListSizes {
     }
 }
 
-impl PredicateMatching {
+impl<K: PredicateKey> PredicateMatching<K> {
     /// Checks the PS-Trees and the automata, and that every predicate is in exactly the lists that find it.
-    pub fn validate(&self, predicates: &Predicates, nodes: &NodeStore) -> Result<(), String> {
+    /// `keys` are all predicates, in ascending order.
+    pub fn validate<'p>(
+        &self,
+        keys: impl Iterator<Item = K>,
+        predicate_of: impl Fn(K) -> &'p Predicate,
+        counts: &impl LeafCounts<K>,
+    ) -> Result<(), String> {
         let mut leaves = Vec::new();
         for (at, attribute) in self.attributes.iter().enumerate() {
             let Some(attribute) = attribute else { continue };
@@ -42,11 +46,11 @@ impl PredicateMatching {
         }
         let mut expected = vec![Vec::new(); self.leaves.bound()];
         let mut sizes = vec![ListSizes::default(); self.attributes.len()];
-        for (id, _) in nodes.iter().filter(|(_, node)| node.kind == NodeKind::Predicate) {
-            let predicate = predicates.get(nodes.predicate(id));
+        for id in keys {
+            let predicate = predicate_of(id);
             let sizes = sizes.get_mut(predicate.attribute.index());
-            if !sizes.is_some_and(|sizes| self.is_listed(id, predicate, nodes, sizes, &mut expected)) {
-                return Err(format!("predicate matching: the predicate of node {} is not found", id.0));
+            if !sizes.is_some_and(|sizes| self.is_listed(id, predicate, counts, sizes, &mut expected)) {
+                return Err(format!("predicate matching: predicate {} is not found", id.number()));
             }
         }
         for (at, (attribute, sizes)) in self.attributes.iter().zip(sizes).enumerate() {
@@ -59,18 +63,18 @@ impl PredicateMatching {
         leaves.into_iter().try_for_each(|leaf| self.check_leaf(leaf, &expected[leaf.index()]))
     }
 
-    /// Whether the predicate of an l-node is in the lists that find it. Counts it in their expected sizes, and appends it
+    /// Whether a predicate is in the lists that find it. Counts it in their expected sizes, and appends it
     /// to the expected lists of the leaves it covers.
     fn is_listed(
         &self,
-        id: TreeNodeId,
+        id: K,
         predicate: &Predicate,
-        nodes: &NodeStore,
+        counts: &impl LeafCounts<K>,
         sizes: &mut ListSizes,
-        expected: &mut [Vec<TreeNodeId>],
+        expected: &mut [Vec<K>],
     ) -> bool {
         let Some(Some(attribute)) = self.attributes.get(predicate.attribute.index()) else { return false };
-        let in_list = |list: &[TreeNodeId]| list.contains(&id);
+        let in_list = |list: &[K]| list.contains(&id);
         let accepts_missing = predicate.accepts_missing();
         sizes.if_missing += usize::from(accepts_missing);
         if accepts_missing != in_list(&attribute.if_missing) || self.lists_all != in_list(&attribute.all) {
@@ -90,13 +94,13 @@ impl PredicateMatching {
                 sizes.negated_patterns += usize::from(negated);
                 negated == in_list(&attribute.negated_patterns)
             }
-            FoundBy::Region(region) if nodes.construction(id).size > 0 => {
+            FoundBy::Region(region) if counts.leaf_count(id) > 0 => {
                 let mut covered = 0;
                 attribute.dimension.cover(&region, &self.leaves, |leaf| {
                     expected[leaf.index()].push(id);
                     covered += 1;
                 });
-                covered == nodes.construction(id).size
+                covered == counts.leaf_count(id)
             }
             FoundBy::Region(region) => {
                 let is_tested = region.parts() > 0;
@@ -107,7 +111,7 @@ impl PredicateMatching {
     }
 
     /// Checks the list of a leaf; `expected` is in ascending order.
-    fn check_leaf(&self, leaf: LeafId, expected: &[TreeNodeId]) -> Result<(), String> {
+    fn check_leaf(&self, leaf: LeafId, expected: &[K]) -> Result<(), String> {
         let list = self.lists.get(leaf.index()).copied().unwrap_or_default();
         let mut found = self.listed.get(list).to_vec();
         found.sort_unstable();

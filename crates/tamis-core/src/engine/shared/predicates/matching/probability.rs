@@ -1,17 +1,16 @@
 //! How likely a predicate is satisfied: from the observed events, or from its operator and the spaces it covers.
 
-use super::{FoundBy, NodeStore, PredicateMatching, TreeNodeId};
+use super::{FoundBy, PredicateKey, PredicateMatching};
 use crate::engine::shared::selectivity::Shape;
 use crate::event::Event;
 use crate::expr::Predicate;
 
-impl PredicateMatching {
-    /// Estimated probability that an event satisfies the predicate of an l-node.
-    pub fn probability(&self, id: TreeNodeId, predicate: &Predicate, nodes: &NodeStore) -> f32 {
+impl<K: PredicateKey> PredicateMatching<K> {
+    /// Estimated probability that an event satisfies a predicate, which `covered` leaves list.
+    pub fn probability(&self, predicate: &Predicate, covered: u32) -> f32 {
         let Some(Some(attribute)) = self.attributes.get(predicate.attribute.index()) else { return 1.0 };
         let accepts_missing = predicate.accepts_missing();
         let prior = Shape::of(predicate).likelihood();
-        let covered = nodes.construction(id).size;
         let present = f64::from(self.leaves.get(attribute.dimension.whole()).events);
         if self.observed == 0 {
             return match covered {

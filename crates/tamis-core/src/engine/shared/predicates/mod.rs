@@ -1,6 +1,17 @@
 //! Each distinct predicate once, counted: expressions that share predicates share the work on them.
 //!
+//! | file or folder | question it answers |
+//! | --- | --- |
+//! | `matching` | which predicates does an event satisfy? |
+//! | `event_bitmap` | which predicates or nodes has an event satisfied so far? |
+//!
 //! Invariant: a predicate in use is found in the hash table under its own number; free numbers have no predicate.
+
+mod event_bitmap;
+mod matching;
+
+pub use event_bitmap::EventBitmap;
+pub use matching::{LeafCounts, PredicateKey, PredicateMatching, PredicateScratch};
 
 use crate::engine::shared::keyed_hash::keyed_hash;
 use crate::engine::shared::list_pool::shrink;
@@ -9,7 +20,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 
 /// A distinct predicate. Numbers of released ones are used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PredId(pub u32);
 
 impl PredId {
@@ -83,6 +94,11 @@ impl Predicates {
         }
     }
 
+    /// Counts one more use of a predicate that is in use.
+    pub fn acquire_again(&mut self, id: PredId) {
+        self.entries[id.index()].uses += 1;
+    }
+
     /// The number of a predicate that is in use.
     pub fn find(&self, predicate: &Predicate) -> Option<PredId> {
         let same = |id: &PredId| self.entries[id.index()].predicate.as_ref() == Some(predicate);
@@ -126,6 +142,11 @@ impl Predicates {
     /// One more than the greatest number in use.
     pub fn bound(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Every number in use, in ascending order.
+    pub fn ids(&self) -> impl Iterator<Item = PredId> + '_ {
+        (0..).map(PredId).zip(&self.entries).filter(|(_, entry)| entry.uses > 0).map(|(id, _)| id)
     }
 
     /// Checks that every predicate is found under its number.
