@@ -13,9 +13,10 @@
 //! | `scoring` | how much does a match count? |
 //! | `graph` | what does an engine's structure look like? |
 //! | `shared` | what do several engines stand on? |
-//! | `scan`, `pst`, `a_tree` | the engines |
+//! | `scan`, `pst`, `a_tree`, `be_tree` | the engines |
 
 mod a_tree;
+mod be_tree;
 mod erased;
 mod graph;
 mod options;

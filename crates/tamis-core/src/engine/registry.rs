@@ -2,7 +2,7 @@
 //! which this crate does not know. Nothing registers itself at run time.
 
 use super::erased::{DynEngine, DynRankingEngine};
-use super::{a_tree, pst, scan};
+use super::{a_tree, be_tree, pst, scan};
 use crate::compiled;
 use crate::error::{Error, Result};
 use crate::expr::Limits;
@@ -115,8 +115,15 @@ impl EngineInfo {
 }
 
 /// The engines of this crate.
-pub const CORE_ENGINES: &[EngineInfo] =
-    &[scan::INFO, pst::BLOOM_INFO, pst::HASH_INFO, a_tree::INFO, compiled::INFO];
+pub const CORE_ENGINES: &[EngineInfo] = &[
+    scan::INFO,
+    pst::BLOOM_INFO,
+    pst::HASH_INFO,
+    a_tree::INFO,
+    be_tree::STAR_INFO,
+    be_tree::INFO,
+    compiled::INFO,
+];
 
 /// Users may write this instead of a name; it stands for [`AUTO_ENGINE`].
 const AUTO: &str = "auto";
@@ -240,7 +247,8 @@ mod tests {
         let error = Registry::CORE.find("sieve").err().expect("an error").to_string();
         assert_eq!(
             error,
-            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, scan"
+            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, \
+             be_star_tree, scan, be_tree"
         );
     }
 
