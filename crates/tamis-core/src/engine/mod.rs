@@ -11,9 +11,10 @@
 //! | `scoring` | how much does a match count? |
 //! | `graph` | what does an engine's structure look like? |
 //! | `shared` | what do several engines stand on? |
-//! | `scan`, `pst`, `a_tree`, `op_index`, `gem_tree` | the engines |
+//! | `scan`, `pst`, `a_tree`, `op_index`, `be_tree`, `gem_tree` | the engines |
 
 mod a_tree;
+mod be_tree;
 mod gem_tree;
 mod graph;
 mod op_index;

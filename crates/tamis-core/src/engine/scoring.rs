@@ -46,6 +46,11 @@ impl AttributeWeights {
         self.given.is_empty()
     }
 
+    /// At least the weight of every attribute.
+    pub fn greatest(&self) -> f64 {
+        self.given.iter().map(|attribute| self.get(*attribute)).fold(1.0, f64::max)
+    }
+
     /// The weight of an attribute of the schema.
     #[inline]
     pub fn get(&self, attribute: AttrId) -> f64 {
@@ -148,6 +153,11 @@ impl WeightedPredicate {
         self.test.is_none()
     }
 
+    /// Whether an event without the attribute satisfies the predicate, so that its weight counts for such events.
+    pub fn is_satisfied_if_missing(&self) -> bool {
+        self.satisfied_if_missing
+    }
+
     /// A predicate that needs a test unless `in_every_match`.
     fn new(
         condition: &Condition,
@@ -159,12 +169,10 @@ impl WeightedPredicate {
         let attribute = schema.get(&condition.attribute.name);
         let attribute = attribute.ok_or_else(|| Error::damaged("an attribute is unknown"))?;
         let weight = condition.weight;
-        if in_every_match {
-            return Ok(WeightedPredicate { attribute, weight, satisfied_if_missing: true, test: None });
-        }
         let satisfying = if negated { Truth::False } else { Truth::True };
         let satisfied_if_missing = condition.truth_without(missing) == satisfying;
-        let test = Some(Box::new(ScoringTest { condition: condition.clone(), satisfying }));
+        let test =
+            (!in_every_match).then(|| Box::new(ScoringTest { condition: condition.clone(), satisfying }));
         Ok(WeightedPredicate { attribute, weight, satisfied_if_missing, test })
     }
 

@@ -9,7 +9,7 @@
 mod erased;
 mod options;
 
-use super::{a_tree, gem_tree, op_index, pst, scan};
+use super::{a_tree, be_tree, gem_tree, op_index, pst, scan};
 use crate::compiled;
 use crate::error::{Error, Result};
 use crate::expr::Limits;
@@ -129,8 +129,17 @@ impl EngineInfo {
 }
 
 /// The engines of this crate.
-pub const CORE_ENGINES: &[EngineInfo] =
-    &[scan::INFO, pst::BLOOM_INFO, pst::HASH_INFO, a_tree::INFO, op_index::INFO, gem_tree::INFO, compiled::INFO];
+pub const CORE_ENGINES: &[EngineInfo] = &[
+    scan::INFO,
+    pst::BLOOM_INFO,
+    pst::HASH_INFO,
+    a_tree::INFO,
+    op_index::INFO,
+    be_tree::STAR_INFO,
+    be_tree::INFO,
+    gem_tree::INFO,
+    compiled::INFO,
+];
 
 /// Users may write this instead of a name; it stands for [`AUTO_ENGINE`].
 const AUTO: &str = "auto";
@@ -254,7 +263,8 @@ mod tests {
         let error = Registry::CORE.find("sieve").err().expect("an error").to_string();
         assert_eq!(
             error,
-            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, op_index, gem_tree, scan"
+            "unknown engine \"sieve\"; there are: auto, compiled, pst_bloom, pst_hash, a_tree, op_index, \
+             be_star_tree, gem_tree, scan, be_tree"
         );
     }
 

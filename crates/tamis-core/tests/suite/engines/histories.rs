@@ -1,6 +1,6 @@
 //! The suite of all engines, run over this crate's.
 
-use tamis_conformance::histories::Setting::{Int, Off, Word};
+use tamis_conformance::histories::Setting::{Float, Int, Off, Word};
 use tamis_conformance::histories::{self, OptionTrial};
 use tamis_core::engine::registry::Registry;
 
@@ -62,6 +62,13 @@ const TRIALS: &[OptionTrial] = &[
     ("gem_tree", &[("capacity", Int(2)), ("lambda", Int(32)), ("global_adjustment", Off)]),
     ("gem_tree", &[("capacity", Int(4)), ("lambda", Int(5)), ("adjustment_period", Int(1))]),
     ("gem_tree", &[("capacity", Int(6)), ("lambda", Int(3)), ("global_adjustment", Off)]),
+    ("be_star_tree", &[("leaf_size", Int(1))]),
+    ("be_star_tree", &[("leaf_size", Int(2)), ("split", Word("approximate")), ("alpha", Float(0.5))]),
+    ("be_star_tree", &[("leaf_size", Int(3)), ("beta", Float(1.0)), ("window", Int(1))]),
+    ("be_star_tree", &[("leaf_size", Int(2)), ("ranking", Word("popularity")), ("alpha", Float(0.0))]),
+    ("be_star_tree", &[("leaf_size", Int(160)), ("ranking", Word("popularity"))]),
+    ("be_tree", &[("leaf_size", Int(1)), ("window", Int(3))]),
+    ("be_tree", &[("leaf_size", Int(4)), ("ranking", Word("popularity"))]),
     ("compiled", &[("recent", Int(1)), ("fanout", Int(2))]),
     ("compiled", &[("recent", Int(3)), ("fanout", Int(2))]),
     ("compiled", &[("recent", Int(7)), ("fanout", Int(5)), ("path", Word("together"))]),

@@ -1,6 +1,7 @@
 //! Does every engine answer as the reference does?
 
 mod a_tree;
+mod be_tree;
 mod checking;
 mod compiled;
 mod gem_tree;
