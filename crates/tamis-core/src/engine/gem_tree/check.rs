@@ -1,6 +1,7 @@
 //! Do nodes, records, counts and statistics agree with the conjunctions?
 
 use super::GemTree;
+use super::insertion::find;
 use super::nodes::{AttributeNode, Load, NONE, Nodes, ROOT};
 use super::statistics::Statistics;
 use super::triangle;
@@ -91,7 +92,7 @@ impl GemTree {
             }
             let mut below = at;
             for value_node in self.nodes.path(at) {
-                let locator = locators.iter().find(|l| l.attribute == value_node.attribute);
+                let locator = find(&locators, value_node.attribute);
                 let cuts = self.nodes.cuts_of(value_node);
                 let cell = locator.map(|l| triangle::locate(cuts, self.span_in(value_node, l)));
                 if cell != Some(self.nodes.node(below).cell) {

@@ -41,20 +41,27 @@ impl SplitPlan<'_> {
     }
 }
 
+/// The locator of an attribute.
+pub(super) fn find(locators: &[Locator], attribute: AttrId) -> Option<&Locator> {
+    let at = locators.binary_search_by_key(&attribute, |locator| locator.attribute).ok()?;
+    Some(&locators[at])
+}
+
+/// Maximum value nodes on a path: beyond, a bucket grows instead. So conjunctions of thousands of predicates, all alike, do
+/// not make paths of thousands of nodes.
+const MAX_DEPTH: usize = 32;
+
 impl GemTree {
-    /// One locator per attribute. Of several predicates on an attribute, a range is preferred.
+    /// One locator per attribute, by ascending attribute. Of several predicates on an attribute, a range is preferred.
     pub(super) fn locators(&self, id: ConjId) -> Vec<Locator> {
-        let mut locators: Vec<Locator> = Vec::with_capacity(self.conjunctions.predicates(id).len());
-        for predicate in self.conjunctions.predicates(id) {
+        let locator = |predicate: PredId| {
             let test = self.predicates.get(predicate);
-            let Some(span) = Ordinals::default().span(test) else { continue };
-            let locator = Locator { attribute: test.attribute, predicate, span };
-            match locators.iter_mut().find(|other| other.attribute == test.attribute) {
-                Some(other) if span.interval && !other.span.interval => *other = locator,
-                Some(_) => {}
-                None => locators.push(locator),
-            }
-        }
+            let span = Ordinals::default().span(test)?;
+            Some(Locator { attribute: test.attribute, predicate, span })
+        };
+        let mut locators: Vec<Locator> = self.conjunctions.predicates(id).filter_map(locator).collect();
+        locators.sort_by_key(|locator| (locator.attribute, !locator.span.interval));
+        locators.dedup_by_key(|locator| locator.attribute);
         locators
     }
 
@@ -115,6 +122,14 @@ impl GemTree {
         self.nodes.update_ranking(node, BucketChange { conjunctions: ids.len() as i64, residual });
     }
 
+    /// Stores conjunctions that nothing splits: the capacity of the bucket doubles if it has to.
+    fn store_all(&mut self, node: u32, ids: &[ConjId]) {
+        if ids.len() > self.capacity {
+            self.nodes.node_mut(node).capacity = 2 * ids.len() as u32;
+        }
+        self.store(node, ids);
+    }
+
     /// Number of predicates of a conjunction that a path of this length leaves to test.
     pub(super) fn residual(&self, id: ConjId, depth: usize) -> usize {
         self.conjunctions.predicates(id).len().saturating_sub(depth)
@@ -172,14 +187,15 @@ impl GemTree {
             }
             let population = self.take_bucket(at);
             let on_path: Vec<AttrId> = self.nodes.path(at).map(|node| node.attribute).collect();
-            let popular = self.most_popular_attribute(&population, &on_path);
-            let split = popular.or_else(|| self.attribute_to_divide_again(&population, &on_path));
+            let split = match on_path.len() < MAX_DEPTH {
+                true => self.split_attribute(&population, &on_path),
+                false => None,
+            };
             let Some(attribute) = split else {
-                self.nodes.node_mut(at).capacity = 2 * population.len() as u32;
-                self.store(at, &population);
+                self.store_all(at, &population);
                 continue;
             };
-            let has = |id: &ConjId| self.locators(*id).iter().any(|l| l.attribute == attribute);
+            let has = |id: &ConjId| find(&self.locators(*id), attribute).is_some();
             let (moved, kept): (Vec<ConjId>, Vec<ConjId>) = population.into_iter().partition(has);
             self.store(at, &kept);
             work.push(at);
@@ -188,6 +204,11 @@ impl GemTree {
                 work.push(cell);
             }
         }
+    }
+
+    fn split_attribute(&self, population: &[ConjId], on_path: &[AttrId]) -> Option<AttrId> {
+        let popular = self.most_popular_attribute(population, on_path);
+        popular.or_else(|| self.attribute_to_divide_again(population, on_path))
     }
 
     /// The attribute off the path that most of the conjunctions have, if they are enough for a value node.
@@ -273,25 +294,22 @@ impl GemTree {
         self.nodes = Nodes::new(self.capacity);
         let mut work = vec![(ROOT, all)];
         while let Some((at, population)) = work.pop() {
-            if population.len() <= self.capacity {
-                self.store(at, &population);
+            let on_path: Vec<AttrId> = self.nodes.path(at).map(|node| node.attribute).collect();
+            if population.len() <= self.capacity || on_path.len() >= MAX_DEPTH {
+                self.store_all(at, &population);
                 continue;
             }
-            let on_path: Vec<AttrId> = self.nodes.path(at).map(|node| node.attribute).collect();
             let (groups, kept) = self.group_by_priority(population, &on_path);
             for (attribute, members) in groups {
                 work.extend(self.move_subs(at, attribute, members, false));
             }
-            if kept.len() <= self.capacity {
-                self.store(at, &kept);
-                continue;
-            }
-            match self.attribute_to_divide_again(&kept, &on_path) {
+            let again = match kept.len() <= self.capacity {
+                true => None,
+                false => self.attribute_to_divide_again(&kept, &on_path),
+            };
+            match again {
                 Some(attribute) => work.extend(self.move_subs(at, attribute, kept, true)),
-                None => {
-                    self.nodes.node_mut(at).capacity = 2 * kept.len() as u32;
-                    self.store(at, &kept);
-                }
+                None => self.store_all(at, &kept),
             }
         }
     }
@@ -299,7 +317,7 @@ impl GemTree {
     /// Divides conjunctions by the attribute that comes first in the global order, among those that enough of them have;
     /// returns the groups, and the conjunctions without such an attribute.
     fn group_by_priority(
-        &mut self,
+        &self,
         population: Vec<ConjId>,
         on_path: &[AttrId],
     ) -> (Vec<(AttrId, Vec<ConjId>)>, Vec<ConjId>) {
@@ -310,12 +328,12 @@ impl GemTree {
             attributes.sort_unstable_by_key(|attribute| tree.statistics.priority(*attribute));
             attributes
         };
-        let mut counts = vec![0u32; self.statistics.attributes()];
         let candidates: Vec<Vec<AttrId>> = population.iter().map(|id| ordered(self, *id)).collect();
-        for first in candidates.iter().filter_map(|attributes| attributes.first()) {
-            counts[first.index()] += 1;
-        }
-        let enough = |attribute: &&AttrId| counts[attribute.index()] as usize >= self.split_threshold;
+        let mut first: Vec<AttrId> = candidates.iter().filter_map(|all| all.first().copied()).collect();
+        first.sort_unstable();
+        let frequent = first.chunk_by(AttrId::eq).filter(|chunk| chunk.len() >= self.split_threshold);
+        let frequent: Vec<AttrId> = frequent.map(|chunk| chunk[0]).collect();
+        let enough = |attribute: &&AttrId| frequent.binary_search(attribute).is_ok();
         let mut kept = Vec::new();
         let mut led: Vec<(AttrId, ConjId)> = Vec::with_capacity(population.len());
         for (id, attributes) in population.into_iter().zip(&candidates) {

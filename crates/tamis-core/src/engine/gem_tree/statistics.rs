@@ -85,11 +85,6 @@ impl Statistics {
         self.ordered
     }
 
-    /// One more than the greatest attribute counted.
-    pub fn attributes(&self) -> usize {
-        self.attributes.len()
-    }
-
     /// The position of an attribute in the global order.
     pub fn priority(&self, attribute: AttrId) -> u32 {
         self.attributes.get(attribute.index()).map_or(0, |statistics| statistics.priority)
