@@ -37,8 +37,8 @@ impl Case {
             Generator::Conj { dimensions } => {
                 return Case::typed(Box::new(Conj::new(subscriptions, *dimensions)), events);
             }
-            Generator::Abe { dimensions } => {
-                return Case::typed(Box::new(Abe::new(subscriptions, *dimensions)), events);
+            Generator::Abe(parameters) => {
+                return Case::typed(Box::new(Abe::with(subscriptions, parameters.clone())), events);
             }
             Generator::Op(parameters) => {
                 return Case::typed(

@@ -2,7 +2,7 @@
 
 use crate::generate::{ads, detection, equalities, ranges, wide};
 use crate::random::Random;
-use crate::workload::op;
+use crate::workload::{abe, op};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,10 +93,7 @@ pub enum Generator {
         dimensions: u64,
     },
     /// [`crate::workload::abe`]
-    Abe {
-        /// Number of attributes.
-        dimensions: u64,
-    },
+    Abe(abe::Parameters),
     /// [`crate::workload::op`]
     Op(op::Parameters),
     /// [`equalities`]

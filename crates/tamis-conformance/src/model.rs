@@ -128,12 +128,19 @@ impl CheckedIndex {
             sorted.sort();
             assert_eq!(unordered, sorted, "{event:?}");
             if self.exact {
-                assert_eq!(found, expected, "{event:?}");
+                assert_eq!(found, expected, "{}: {event:?}", self.differing(&found, &expected));
                 self.check_top_k(&schema, &rows, row);
             } else {
                 self.check_superset(&found, &expected, event);
             }
         }
+    }
+
+    /// The subscriptions that one of two answers lacks.
+    fn differing(&self, found: &[Id], expected: &[Id]) -> String {
+        let differs = |id: &Id| found.contains(id) != expected.contains(id);
+        let texts = self.model.iter().filter(|(id, _)| differs(id)).map(|(id, expr)| format!("{id:?}: {expr}"));
+        texts.collect::<Vec<_>>().join("; ")
     }
 
     fn check_superset(&self, found: &[Id], expected: &[Id], event: &GivenEvent) {

@@ -26,9 +26,9 @@ pub(super) struct TreeWord(u32);
 pub(super) enum TreeNode {
     /// Holds iff the predicate does.
     Leaf(PredId),
-    /// Holds iff all operands do, which are the next so many words.
+    /// Holds iff all operands do; has the number of words after it that they take.
     And(usize),
-    /// Holds iff some operand does, which are the next so many words.
+    /// Holds iff some operand does; has the number of words after it that they take.
     Or(usize),
 }
 

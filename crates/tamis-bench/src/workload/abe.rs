@@ -1,8 +1,10 @@
-//! Arbitrary expressions of three levels: 40% AND, 40% OR, 10% NOT, 5% XOR, 5% XNOR. Predicates and subexpressions
-//! are reused with skew: a predicate occurs in about 18 places, a subexpression in about 4.
+//! Arbitrary expressions, of three levels by default: 40% AND, 40% OR, 10% NOT, 5% XOR, 5% XNOR. Predicates and
+//! subexpressions are reused with skew: by default a predicate occurs in about 18 places, a subexpression in about 4.
+//! [`Parameters`] has what the A-Tree paper varies (its Table 3).
 
 use super::{Answer, CARDINALITY, Predicate, TypedEvent, Workload, draw_events, tally};
 use crate::random::Random;
+use serde::Deserialize;
 
 /// A node, with negation already pushed to the predicates.
 enum Node {
@@ -19,9 +21,46 @@ enum TextForm {
     Fragment,
 }
 
-/// Expressions over `dimensions` attributes.
+/// What a definition sets; the defaults are the paper's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// Number of attributes.
+    pub dimensions: u64,
+    /// Levels of an expression, that of predicates included.
+    pub depth: usize,
+    /// Mean number of operands of AND and OR.
+    pub children: u64,
+    /// Skew of sharing: 0 shares nothing, more reuses earlier parts more often.
+    pub alpha: f64,
+    /// Distinct values per attribute.
+    pub cardinality: u64,
+    /// Skew of the attributes of predicates; 0 is uniform.
+    pub attribute_skew: f64,
+    /// Pairs of an event.
+    pub pairs: usize,
+    /// Expressions have 1 to `depth` levels, and only the first operand of a connective has the full level below it.
+    pub uneven: bool,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters {
+            dimensions: 1_000,
+            depth: 3,
+            children: 4,
+            alpha: 0.6,
+            cardinality: CARDINALITY,
+            attribute_skew: 0.0,
+            pairs: 20,
+            uneven: false,
+        }
+    }
+}
+
+/// The expressions and events of some [`Parameters`].
 pub struct Abe {
-    dimensions: u64,
+    parameters: Parameters,
     events: Vec<TypedEvent>,
     nodes: Vec<Node>,
     /// By node.
@@ -38,21 +77,28 @@ struct NodePair {
 }
 
 const EVENTS: usize = 200;
-const PAIRS: usize = 20;
-const DEPTH: usize = 3;
-const CHILDREN: u64 = 4;
 /// Minimum nodes of a level before some of them are reused.
 const POOL: usize = 2_000;
 
 impl Abe {
-    /// Generates events, then expressions.
+    /// Generates events, then expressions, with the defaults but for the number of attributes.
     pub fn new(subscriptions: usize, dimensions: u64) -> Abe {
+        Abe::with(subscriptions, Parameters { dimensions, ..Parameters::default() })
+    }
+
+    /// Generates events, then expressions.
+    pub fn with(subscriptions: usize, parameters: Parameters) -> Abe {
         let mut random = Random::new();
-        let events = draw_events(&mut random, EVENTS, dimensions, PAIRS);
-        let levels = (0..DEPTH).map(|_| Vec::new()).collect();
-        let (nodes, text_forms, roots) = (Vec::new(), Vec::new(), Vec::new());
-        let mut abe = Abe { dimensions, events, nodes, text_forms, levels, roots };
-        abe.roots = (0..subscriptions).map(|_| abe.make(&mut random, DEPTH - 1).positive).collect();
+        let Parameters { dimensions, depth, pairs, cardinality, .. } = parameters;
+        let events = draw_events(&mut random, EVENTS, dimensions, pairs, cardinality);
+        let levels = (0..depth).map(|_| Vec::new()).collect();
+        let (nodes, text_forms) = (Vec::new(), Vec::new());
+        let mut abe = Abe { parameters, events, nodes, text_forms, levels, roots: Vec::new() };
+        for _ in 0..subscriptions {
+            let level = if abe.parameters.uneven { random.below(depth as u64) as usize } else { depth - 1 };
+            let root = abe.make(&mut random, level).positive;
+            abe.roots.push(root);
+        }
         abe
     }
 
@@ -65,13 +111,16 @@ impl Abe {
     fn make(&mut self, random: &mut Random, level: usize) -> NodePair {
         let repeat_percent = match level {
             0 => 94,
-            level if level + 1 == DEPTH => 10,
+            level if level + 1 == self.parameters.depth => 10,
             _ => 77,
         };
+        // 0.6 is the default of the paper, for which the percentages above give its numbers of places.
+        let alpha = self.parameters.alpha;
+        let repeat_percent = (f64::from(repeat_percent) * alpha / 0.6).round().min(99.0) as u64;
         let pool = &self.levels[level];
         if pool.len() >= POOL && random.below(100) < repeat_percent {
             // Earlier nodes are reused more often.
-            return pool[(pool.len() as f64 * random.unit().powf(1.6)) as usize];
+            return pool[(pool.len() as f64 * random.unit().powf(1.0 + alpha)) as usize];
         }
         let made = if level == 0 { self.predicate(random) } else { self.connective(random, level) };
         self.levels[level].push(made);
@@ -79,10 +128,17 @@ impl Abe {
     }
 
     fn predicate(&mut self, random: &mut Random) -> NodePair {
-        let (attribute, low) = (random.below(self.dimensions) as u32, random.below(CARDINALITY) as i16);
+        let Parameters { dimensions, cardinality, attribute_skew, .. } = self.parameters;
+        let attribute = if attribute_skew == 0.0 {
+            random.below(dimensions) as u32
+        } else {
+            (dimensions as f64 * random.unit().powf(1.0 + attribute_skew)) as u32
+        };
+        let low = random.below(cardinality) as i16;
+        let widest = (cardinality * 3 / 10).max(1);
         let is_equality = random.below(100) < 40;
         let high =
-            if is_equality { low } else { (low as u64 + random.below(30)).min(CARDINALITY - 1) as i16 };
+            if is_equality { low } else { (low as u64 + random.below(widest)).min(cardinality - 1) as i16 };
         let negated = random.below(100) < 10;
         let predicate = Predicate { attribute, low, high, negated };
         let opposite = Predicate { negated: !negated, ..predicate };
@@ -95,11 +151,19 @@ impl Abe {
     fn connective(&mut self, random: &mut Random, level: usize) -> NodePair {
         let kind = random.below(100);
         let count = match kind {
-            0..80 => 2 + random.below(CHILDREN * 2 - 3) as usize,
+            0..80 => 2 + random.below(self.parameters.children * 2 - 3) as usize,
             80..90 => 1,
             _ => 2,
         };
-        let children: Vec<NodePair> = (0..count).map(|_| self.make(random, level - 1)).collect();
+        let uneven = self.parameters.uneven;
+        let child_level = |n: usize, random: &mut Random| {
+            if uneven && n > 0 { random.below(level as u64) as usize } else { level - 1 }
+        };
+        let mut children: Vec<NodePair> = Vec::with_capacity(count);
+        for n in 0..count {
+            let level = child_level(n, random);
+            children.push(self.make(random, level));
+        }
         let yes: Vec<u32> = children.iter().map(|child| child.positive).collect();
         let no: Vec<u32> = children.iter().map(|child| child.negative).collect();
         match kind {
@@ -184,7 +248,7 @@ impl Abe {
 
 impl Workload for Abe {
     fn dimensions(&self) -> usize {
-        self.dimensions as usize
+        self.parameters.dimensions as usize
     }
 
     fn len(&self) -> usize {

@@ -23,7 +23,7 @@ impl Conj {
     /// Generates events, then conjunctions.
     pub fn new(subscriptions: usize, dimensions: u64) -> Conj {
         let mut random = Random::new();
-        let events = draw_events(&mut random, EVENTS, dimensions, PAIRS);
+        let events = draw_events(&mut random, EVENTS, dimensions, PAIRS, CARDINALITY);
         let (mut predicates, mut starts) = (Vec::new(), vec![0]);
         for _ in 0..subscriptions {
             let event = &events[random.below(EVENTS as u64) as usize];

@@ -137,12 +137,18 @@ pub fn json(event: &TypedEvent) -> String {
     format!("{{{}}}", cells.join(","))
 }
 
-fn draw_events(random: &mut Random, count: usize, dimensions: u64, pairs: usize) -> Vec<TypedEvent> {
+fn draw_events(
+    random: &mut Random,
+    count: usize,
+    dimensions: u64,
+    pairs: usize,
+    cardinality: u64,
+) -> Vec<TypedEvent> {
     let draw = |_| {
         let mut event = BTreeMap::new();
         while event.len() < pairs {
             let attribute = random.below(dimensions) as u32;
-            event.insert(attribute, random.below(CARDINALITY) as i16);
+            event.insert(attribute, random.below(cardinality) as i16);
         }
         event.into_iter().collect()
     };

@@ -51,10 +51,11 @@ impl AttributeWeights {
         self.given.iter().map(|attribute| self.get(*attribute)).fold(1.0, f64::max)
     }
 
-    /// The weight of an attribute of the schema.
+    /// The weight of an attribute; 1.0 for one that the schema does not have: an engine's upper bounds may still count the
+    /// attribute of a removed subscription.
     #[inline]
     pub fn get(&self, attribute: AttrId) -> f64 {
-        self.weights[attribute.index()]
+        self.weights.get(attribute.index()).copied().unwrap_or(1.0)
     }
 }
 

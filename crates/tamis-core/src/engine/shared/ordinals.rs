@@ -6,7 +6,7 @@
 //! | 120..128 | kind: list or object, Boolean, number, time, text |
 //! | below, number | the nearest float, its bits rearranged to sort, then the distance to it in 16 bits: exact for all `i64` |
 //! | below, time | microseconds, offset to be positive: exact |
-//! | below, text | the first 14 bytes, then the length, at most 15: exact up to 14 bytes |
+//! | below, text | the first 14 bytes, then one more than the length, at most 16: exact up to 14 bytes |
 //!
 //! Longer texts with equal beginnings are equal here. A structure over such texts may skip a beginning that all of them
 //! share: its ordinals describe what follows it.
@@ -59,7 +59,8 @@ impl Ordinals<'_> {
         let known = rest.len().min(TEXT_BYTES);
         let mut bytes = [0; 16];
         bytes[1..=known].copy_from_slice(&rest[..known]);
-        bytes[15] = rest.len().min(TEXT_BYTES + 1) as u8;
+        // One more: texts below the prefix have the lowest ordinal, which that of the prefix itself must not be.
+        bytes[15] = 1 + rest.len().min(TEXT_BYTES + 1) as u8;
         TEXT | Ordinal::from_be_bytes(bytes)
     }
 
@@ -281,6 +282,15 @@ mod tests {
                 prop_assert_eq!(x == y, a == b, "{:?} {:?}", a, b);
             }
         }
+    }
+
+    /// Below the prefix is another ordinal than at it.
+    #[test]
+    fn the_prefix_itself_has_an_ordinal_of_its_own() {
+        let ordinals = Ordinals { prefix: "a" };
+        assert!(ordinals.of_text("A") < ordinals.of_text("a"));
+        assert!(ordinals.of_text("a") < ordinals.of_text("a\0"));
+        assert!(ordinals.of_text("az") < ordinals.of_text("b"));
     }
 
     #[test]
