@@ -76,7 +76,7 @@ fn event(draw: &mut Draw, bound: usize) -> String {
 }
 
 fn expression(draw: &mut Draw, bound: usize) -> String {
-    let mut clause = |draw: &mut Draw, connective: &str| {
+    let clause = |draw: &mut Draw, connective: &str| {
         let parts: Vec<String> = (0..1 + draw.below(3)).map(|_| condition(draw, bound)).collect();
         format!("({})", parts.join(connective))
     };
