@@ -5,6 +5,7 @@
 //! [`REVIEW`]: then a member is moved if another clause has less than half of the visibility. So insertion stays amortized
 //! at a constant number of moves.
 
+use super::operand::Field;
 use super::pivot::{MemberEntries, Slot};
 use super::record::{self, ClauseWords, Clauses};
 use super::{MemberState, OpIndex};
@@ -12,10 +13,8 @@ use crate::engine::SubId;
 use crate::engine::shared::list_pool::ListRef;
 use crate::engine::shared::members::MemberId;
 use crate::error::{Error, Result};
-use crate::expr::{Normal, Predicate};
+use crate::expr::{Node, NodeId, Normal, Predicate, Root};
 use crate::schema::AttrId;
-
-use super::operand::Field;
 
 /// Minimum insertions and removals between two reviews of all pivots.
 const REVIEW: usize = 1_024;
@@ -32,6 +31,20 @@ pub(super) enum Moved {
 /// The clauses of a conjunction: one per predicate.
 fn clauses_of(conjunction: Vec<Predicate>) -> Vec<Vec<Predicate>> {
     conjunction.into_iter().map(|predicate| vec![predicate]).collect()
+}
+
+/// The predicates of an expression that is a conjunction; normalization has merged those on one attribute.
+fn conjunction(expression: &Normal) -> Option<Vec<&Predicate>> {
+    let Root::Node(root) = expression.root() else { return None };
+    let predicate = |node: &NodeId| match expression.nodes()[*node as usize] {
+        Node::Leaf(predicate) => Some(&expression.predicates()[predicate as usize]),
+        _ => None,
+    };
+    match expression.nodes()[root as usize] {
+        Node::Or { .. } => None,
+        Node::Leaf(_) => predicate(&root).map(|predicate| vec![predicate]),
+        node => expression.children(node).iter().map(predicate).collect(),
+    }
 }
 
 /// How subscriptions that are no conjunctions are expanded.
@@ -51,7 +64,6 @@ impl OpIndex {
         let limit = self.max_dnf as u64;
         let (dnf, cnf) = (expression.dnf_size(), expression.cnf_size());
         let form = match self.form {
-            _ if dnf <= 1 => Form::Dnf,
             Form::Auto if dnf.min(cnf) > limit => {
                 return Err(Error::TooComplex { size: dnf.min(cnf), limit });
             }
@@ -96,19 +108,29 @@ impl OpIndex {
             let message = format!("op_index: attribute number {} is beyond 2^27", at.attribute.0);
             return Err(Error::Expression(message));
         }
-        let expanded = self.expand(expression)?;
-        let mut ids = Vec::with_capacity(expanded.len());
-        self.members.insert(sub, expanded.iter().map(|_| MemberState::default()), &mut ids)?;
-        for (&id, clauses) in ids.iter().rev().zip(&expanded) {
-            let words = record::encode(clauses, &mut self.symbols);
-            self.frequencies.add(&words);
-            let mut list = ListRef::default();
-            self.records.extend(&mut list, &words);
-            self.members.get_mut(id).record = list;
-            self.place(id);
+        let mut ids = Vec::new();
+        if let Some(predicates) = conjunction(expression) {
+            self.members.insert(sub, [MemberState::default()].into_iter(), &mut ids)?;
+            let words = record::encode(predicates.into_iter().map(Some), &mut self.symbols);
+            self.insert_member(ids[0], &words);
+        } else {
+            let expanded = self.expand(expression)?;
+            self.members.insert(sub, expanded.iter().map(|_| MemberState::default()), &mut ids)?;
+            for (&id, clauses) in ids.iter().rev().zip(&expanded) {
+                let words = record::encode(clauses.iter(), &mut self.symbols);
+                self.insert_member(id, &words);
+            }
         }
         self.count_updates(ids.len());
         Ok(())
+    }
+
+    fn insert_member(&mut self, id: MemberId, record: &[u32]) {
+        self.frequencies.add(record);
+        let mut list = ListRef::default();
+        self.records.extend(&mut list, record);
+        self.members.get_mut(id).record = list;
+        self.place(id);
     }
 
     /// Removes a subscription.

@@ -150,10 +150,13 @@ fn decode(head: u32, operands: &[u32]) -> Piece {
 }
 
 /// The clauses of a member as a record. Symbols and open predicates are acquired.
-pub(super) fn encode(clauses: &[Vec<Predicate>], symbols: &mut Symbols) -> Vec<u32> {
-    let mut writer = RecordWriter { words: Vec::with_capacity(16), flags: 0, symbols };
+pub(super) fn encode<'p, C>(clauses: impl Iterator<Item = C>, symbols: &mut Symbols) -> Vec<u32>
+where
+    C: IntoIterator<Item = &'p Predicate> + Copy,
+{
+    let mut writer = RecordWriter { words: Vec::with_capacity(24), flags: 0, symbols };
     for clause in clauses {
-        let open = clause.iter().any(Predicate::accepts_missing);
+        let open = clause.into_iter().any(Predicate::accepts_missing);
         writer.flags = FIRST_OF_CLAUSE;
         for predicate in clause {
             writer.flags |= FIRST_OF_PREDICATE;

@@ -238,12 +238,15 @@ impl<O: Operand> PredicateList<O> {
         }
     }
 
-    /// Reads the list's first entry, so that it is in the cache when the list is searched.
+    /// Reads a word of each cache line of a short list, so that it is in the cache when the list is searched.
     #[inline]
     pub fn prefetch(&self) -> u32 {
+        /// Maximum entries that are read ahead.
+        const AHEAD: usize = 256;
         match &self.body {
             ListBody::Whole(entries) => {
-                self.directory.prefetch() ^ entries.first().map_or(0, |entry| entry.target)
+                let lines = entries.iter().take(AHEAD).step_by((64 / size_of::<Entry<O>>()).max(1));
+                lines.fold(self.directory.prefetch(), |read, entry| read ^ entry.target)
             }
             ListBody::Split(_) => 0,
         }
