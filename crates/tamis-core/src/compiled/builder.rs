@@ -190,7 +190,8 @@ mod tests {
         let (mut normalizer, mut schema) = (Normalizer::default(), Arc::new(Schema::default()));
         for text in texts {
             let expr = parse(&text, &Limits::default()).expect("an expression");
-            builder.add(normalizer.normalize(&expr, &mut schema, Missing::Unknown));
+            let normal = normalizer.normalize(&expr, &mut schema, Missing::Unknown);
+            builder.add(normal, &WeightedPredicates::default());
         }
         builder.finish(schema.len(), None)
     }
