@@ -1,9 +1,9 @@
 //! The arrays of a built segment, and how they are matched.
 
-use crate::compiled::arena::{check, order};
 use crate::compiled::arena::complex_test::ComplexTests;
 use crate::compiled::arena::header::DimensionRecord;
 use crate::compiled::arena::test_encoding::TestEncoding;
+use crate::compiled::arena::{check, order};
 use crate::compiled::limits::ArenaOffset;
 use crate::compiled::matching::batch::Batch;
 use crate::compiled::matching::scratch::CompiledScratch;

@@ -151,11 +151,6 @@ impl Sections {
         self.container.version
     }
 
-    /// Whether there is an array with this tag.
-    pub fn has(&self, tag: u32) -> bool {
-        self.container.entries.contains_key(&(self.group, tag))
-    }
-
     /// The array with this tag.
     pub fn take<T: Pod>(&self, tag: u32) -> Result<Array<T>, String> {
         let Container { mapping, entries, .. } = &*self.container;

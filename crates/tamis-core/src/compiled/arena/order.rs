@@ -36,7 +36,8 @@ impl PlaceVisitor<AllSpaces> for OrderChecker<'_, '_> {
     fn table(&mut self, at: ArenaOffset, _visit: TableVisit<AllSpaces>) -> Result<(), String> {
         let at = at.index();
         let table = IntervalTable::read(self.view.arena, at).ok_or_else(|| outside("table", at))?;
-        let (first, further) = table.ranks.ok_or_else(|| format!("compiled: the table at {at} has no ranks"))?;
+        let (first, further) =
+            table.ranks.ok_or_else(|| format!("compiled: the table at {at} has no ranks"))?;
         let targets = self.targets(&table.rows, table.entries);
         self.check_targets(at, targets, std::iter::once(first).chain(further.iter().copied()))
     }

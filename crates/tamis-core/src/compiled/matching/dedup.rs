@@ -34,7 +34,7 @@ impl Dedup {
         }
     }
 
-    /// Whether an expression of a segment with so many was not inserted before. Ends with [`Dedup::clear`].
+    /// Whether an expression was not inserted before; the segment has `expressions` of them. Ends with [`Dedup::clear`].
     pub fn insert_once(&mut self, expressions: usize, number: u32) -> bool {
         let words = expressions.div_ceil(64).max(number as usize / 64 + 1);
         if self.bits.len() < words {

@@ -18,7 +18,7 @@ use crate::compiled::matching::dedup::Dedup;
 use crate::compiled::matching::evaluation::MatchInput;
 use crate::compiled::matching::scratch::CompiledScratch;
 use crate::compiled::matching::simd::prefetch;
-use crate::compiled::matching::single::{CandidateSearch, EventSelection, PREFETCH_AHEAD};
+use crate::compiled::matching::single::{CandidateSearch, EventSelection, LINE_WORDS, PREFETCH_AHEAD};
 use crate::compiled::scores::{RanksView, TokensView};
 use crate::compiled::segment::{CompiledSegment, SegmentView};
 use crate::engine::scoring::AttributeWeights;
@@ -160,7 +160,8 @@ impl RankedSearch {
                 let mut place = self.places[at];
                 while place.rank < limit {
                     self.read::<WIDE>(search, input, &mut place, limit);
-                    if search.rows.count() >= FLUSH || self.found.len() >= FLUSH || search.rows.should_flush() {
+                    if search.rows.count() >= FLUSH || self.found.len() >= FLUSH || search.rows.should_flush()
+                    {
                         search.evaluate::<WIDE>(input, std::slice::from_mut(&mut self.found));
                         offering.offer(search, &mut self.found);
                         limit = up_to.min(offering.limit);
@@ -193,7 +194,9 @@ impl RankedSearch {
         let mut next = 0;
         while next < queue.0.len() {
             if let Some(ahead) = queue.0.get(next + PREFETCH_AHEAD) {
+                // The header with its ranks, and the first block.
                 prefetch(arena, ahead.at.index());
+                prefetch(arena, ahead.at.index() + LINE_WORDS);
             }
             let queued = queue.0[next];
             next += 1;

@@ -135,7 +135,7 @@ pub(super) const PREFETCH_AHEAD: usize = 6;
 const PREFETCH_LINES: usize = 6;
 
 /// 32-bit words of a cache line.
-const LINE_WORDS: usize = 16;
+pub(super) const LINE_WORDS: usize = 16;
 
 /// From lists and tables to candidates. Reused from event to event.
 #[derive(Debug, Default)]

@@ -52,7 +52,8 @@ impl ScoresBuilder {
                     // A leaf, or two under OR.
                     Root::Node(_) => {
                         self.any_of.clear();
-                        self.any_of.extend(normal.predicates().iter().map(|leaf| predicates.acquire_ref(leaf).0));
+                        self.any_of
+                            .extend(normal.predicates().iter().map(|leaf| predicates.acquire_ref(leaf).0));
                         Some(self.test_position(limits)?)
                     }
                 },

@@ -29,6 +29,9 @@ use crate::compiled::arena::test_encoding::{ResidualTest, TestEncoding};
 use crate::compiled::values::spaces::ValueSpacesView;
 use crate::storage::{Sections, SectionsWriter};
 
+/// The first format version with scores.
+const FIRST_VERSION: u32 = 3;
+
 /// The scores of a segment's members. Empty if the segment is of a file without them: then texts are parsed for ranking.
 #[derive(Clone, Debug, Default)]
 pub(in crate::compiled) struct Scores {
@@ -51,9 +54,9 @@ impl Scores {
         self.tokens.write(out, tags + 3);
     }
 
-    /// What [`Scores::write`] wrote for a segment of `len` members and `attributes`; none at all if the file has none.
+    /// What [`Scores::write`] wrote for a segment of `len` members and `attributes`; files of format 2 have none.
     pub fn open(sections: &Sections, tags: u32, len: usize, attributes: usize) -> Result<Scores, String> {
-        if !sections.has(tags) {
+        if sections.version() < FIRST_VERSION {
             return Ok(Scores::default());
         }
         let scores =

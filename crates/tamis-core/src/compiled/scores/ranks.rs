@@ -122,12 +122,13 @@ impl Ranks {
         for number in 0..len as u32 {
             match by_rank.get_mut(view.of(number).rank() as usize) {
                 Some(free @ None) => *free = Some(number),
-                _ => return Err(format!("scores: two members have the rank of member {number}, or none has")),
+                _ => {
+                    return Err(format!("scores: two members have the rank of member {number}, or none has"));
+                }
             }
         }
-        let ascends = |pair: &[Option<u32>], rank: u32| {
-            view.bound(rank) > view.bound(rank + 1) || pair[0] < pair[1]
-        };
+        let ascends =
+            |pair: &[Option<u32>], rank: u32| view.bound(rank) > view.bound(rank + 1) || pair[0] < pair[1];
         if !(0..).zip(by_rank.windows(2)).all(|(rank, pair)| ascends(pair, rank)) {
             return Err("scores: members with the same bound are not ranked by number".into());
         }
@@ -169,7 +170,11 @@ impl RanksView<'_> {
     pub fn limit(&self, floor: RankFloor) -> u32 {
         let run = self.bounds.partition_point(|bound| *bound > floor.score);
         let start = self.start(run);
-        if self.bounds.get(run) == Some(&floor.score) { self.tie(start, self.start(run + 1), floor) } else { start }
+        if self.bounds.get(run) == Some(&floor.score) {
+            self.tie(start, self.start(run + 1), floor)
+        } else {
+            start
+        }
     }
 
     /// As [`RanksView::limit`], for an event whose greatest attribute weight is given.

@@ -99,7 +99,8 @@ impl WeightedTokens {
         for member in self.starts.windows(2) {
             let mut tokens = &self.tokens[member[0] as usize..member[1] as usize];
             while !tokens.is_empty() {
-                let is_sound = view.next(&mut tokens).is_some_and(|token| token.attribute.index() < attributes);
+                let is_sound =
+                    view.next(&mut tokens).is_some_and(|token| token.attribute.index() < attributes);
                 if !is_sound {
                     return Err("a weighted predicate leads outside".into());
                 }

@@ -39,8 +39,8 @@ impl<T: Copy> BestOfGroups<T> {
         self.items.clear();
     }
 
-    /// Takes an item if it may be among the best. Its position in insertion order and its group are computed only if its
-    /// score does not decide.
+    /// Takes an item if it may be among the best. Its group is computed only if its score and its position in insertion
+    /// order do not decide.
     pub fn offer(&mut self, score: f64, sequence: u64, group: impl FnOnce() -> u64, item: T) {
         let offered = WorstOfBest { score, sequence };
         if self.worst.is_some_and(|worst| !offered.is_better(&worst)) {

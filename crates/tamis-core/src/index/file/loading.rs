@@ -94,7 +94,9 @@ impl Index {
         options: &LoadOptions,
     ) -> Result<Index, String> {
         match version(bytes)? {
-            storage::FIRST_VERSION..=storage::VERSION => Index::from_sections(registry, Mapping::from_bytes(bytes), options),
+            storage::FIRST_VERSION..=storage::VERSION => {
+                Index::from_sections(registry, Mapping::from_bytes(bytes), options)
+            }
             _ => first_format::from_bytes(registry, bytes, options),
         }
     }

@@ -4,8 +4,7 @@ use crate::error::{Error, Result};
 use crate::event::{EventSource, JsonSource, Rows};
 use crate::expr::Explanation;
 use crate::index::{
-    EventWeights, Id, IdColumn, Index, Matches, NearMiss, PinnedIndex, RankedMatches, Stale, TopK,
-    Weighting,
+    EventWeights, Id, IdColumn, Index, Matches, NearMiss, PinnedIndex, RankedMatches, Stale, TopK, Weighting,
 };
 use std::num::NonZeroUsize;
 

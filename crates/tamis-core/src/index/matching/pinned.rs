@@ -4,7 +4,9 @@ use crate::error::Result;
 use crate::event::Rows;
 use crate::index::backend::PinnedBackend;
 use crate::index::ranking::RankingRequest;
-use crate::index::{EventWeights, Id, IdColumn, Index, Matches, NearMiss, RankedMatches, Stale, TopK, Weighting};
+use crate::index::{
+    EventWeights, Id, IdColumn, Index, Matches, NearMiss, RankedMatches, Stale, TopK, Weighting,
+};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -50,8 +52,11 @@ impl PinnedIndex<'_> {
         k: impl Into<TopK<'k>>,
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
-        let request =
-            RankingRequest { top_k: k.into(), weights: Weighting::Same(weights), threads: Some(NonZeroUsize::MIN) };
+        let request = RankingRequest {
+            top_k: k.into(),
+            weights: Weighting::Same(weights),
+            threads: Some(NonZeroUsize::MIN),
+        };
         let ranked = self.0.top_k(rows, row..row + 1, &request)?;
         Ok(ranked.map(|ranked| ranked.matches.ids.iter().zip(ranked.scores).collect()))
     }

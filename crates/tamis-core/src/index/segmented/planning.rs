@@ -3,8 +3,8 @@
 use super::snapshot::Location;
 use super::{Segmented, Shared};
 use crate::compiled::CompiledBuilder;
-use crate::error::{Error, Result};
 use crate::engine::scoring::WeightedPredicates;
+use crate::error::{Error, Result};
 use crate::expr::{Expr, Normal, Normalizer, Root, parse};
 use crate::index::{Id, MatchPlan, PlanStorage};
 use crate::schema::Schema;

@@ -187,12 +187,7 @@ impl AddedBatch {
 
 impl Snapshot {
     /// Adds an expression with its text under an id that is not present, at a position in insertion order; returns whether some event could match it.
-    fn push_normalized(
-        &mut self,
-        named: (Id, Box<str>, u64),
-        expr: &Expr,
-        missing: Missing,
-    ) -> Result<bool> {
+    fn push_normalized(&mut self, named: (Id, Box<str>, u64), expr: &Expr, missing: Missing) -> Result<bool> {
         let mut schema: Arc<Schema> = self.schema.clone();
         let recent = RecentSubscription::new(named, expr, &mut schema, missing)?;
         self.schema = schema;

@@ -69,8 +69,10 @@ struct Ranked {
 
 impl Ranked {
     fn new(engine: &str, missing: Missing) -> Ranked {
-        let small = [("recent", 16), ("fanout", 2)].map(|(name, value)| (name.into(), OptionValue::Int(value)));
-        let options: Options = if engine == "compiled" { small.into_iter().collect() } else { Options::new() };
+        let small =
+            [("recent", 16), ("fanout", 2)].map(|(name, value)| (name.into(), OptionValue::Int(value)));
+        let options: Options =
+            if engine == "compiled" { small.into_iter().collect() } else { Options::new() };
         let settings = Settings { engine: engine.into(), missing, options, ..Settings::default() };
         Ranked { index: Index::new(settings).expect("an index"), model: Vec::new() }
     }
@@ -158,7 +160,8 @@ fn check(ranked: &Ranked, index: &Index, draw: &mut Draw, events: usize, missing
         let weighting = if own_weights { Weighting::Each(&weights) } else { Weighting::Same(&none) };
         let sorted: Vec<Vec<(Id, f64)>> = (0..events)
             .map(|row| {
-                let weight = |name: &str| named[row].get(name).copied().filter(|_| own_weights).unwrap_or(1.0);
+                let weight =
+                    |name: &str| named[row].get(name).copied().filter(|_| own_weights).unwrap_or(1.0);
                 let truth = |expr: &Expr| expr.evaluate_row(&schema, &rows, row, missing);
                 sort_all(&ranked.model, truth, |condition| weight(&condition.attribute.name))
             })

@@ -10,4 +10,4 @@ mod near_misses;
 mod saving;
 mod segmented;
 mod sources;
-mod top_k;
+pub mod top_k;

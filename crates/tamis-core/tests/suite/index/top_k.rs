@@ -108,7 +108,7 @@ impl Checked {
 }
 
 /// All matches with their scores, best first: each predicate is an expression of its own.
-pub(super) fn sort_all(
+pub fn sort_all(
     model: &[(Id, Expr)],
     truth: impl Fn(&Expr) -> Truth,
     weight: impl Fn(&Condition) -> f64,

@@ -90,11 +90,7 @@ impl Snapshot {
     }
 
     /// The matches of one row of the batches, segment by segment.
-    fn row_matches<'b>(
-        &self,
-        batches: &'b [Batch],
-        row: usize,
-    ) -> impl Iterator<Item = Location> + use<'b> {
+    fn row_matches<'b>(&self, batches: &'b [Batch], row: usize) -> impl Iterator<Item = Location> + use<'b> {
         let segments = self.segments.len();
         batches.iter().enumerate().flat_map(move |(at, batch)| {
             let location = move |number: &u32| match at < segments {
