@@ -36,7 +36,7 @@ from tamis.expression import (
     dissect,
     parse,
 )
-from tamis.index import EngineInfo, Index, engines
+from tamis.index import EngineInfo, Groups, Index, engines
 from tamis.results import Alternative, Explanation, Matches, NearMiss, Plan, RankedMatches
 
 __version__ = _version("tamis")
@@ -52,6 +52,7 @@ __all__ = [
     "Explanation",
     "Expression",
     "FileError",
+    "Groups",
     "Index",
     "InternalError",
     "InvalidId",

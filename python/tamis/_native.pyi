@@ -6,6 +6,7 @@ __all__ = [
     "NativeArray",
     "NativeBatch",
     "NativeExpression",
+    "NativeGroups",
     "NativeIndex",
     "NativeMatches",
     "NativeRankedMatches",
@@ -20,6 +21,8 @@ _LimitsTuple = tuple[int, int, int, int]
 _OptionTuple = tuple[str, str, str, bool | int | float | str, str]
 # For all events, or for each.
 _Weights = dict[str, float] | list[dict[str, float]]
+# k, the groups, and the maximum of each.
+_TopK = tuple[int, NativeGroups | None, int]
 
 @final
 class NativeExpression:
@@ -42,6 +45,13 @@ class NativeArray:
 @final
 class NativeBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+@final
+class NativeGroups:
+    def __new__(cls, pairs: list[tuple[_Id, _Id]]) -> NativeGroups: ...
+    def __len__(self) -> int: ...
+    def get(self, id: Any) -> _Id | None: ...
+    def items(self) -> list[tuple[_Id, _Id]]: ...
 
 @final
 class NativeMatches:
@@ -88,15 +98,15 @@ class NativeIndex:
     def match_arrow(self, data: Any, threads: int | None, ordered: bool) -> NativeMatches: ...
     def observe(self, events: list[Any]) -> None: ...
     def observe_arrow(self, data: Any) -> None: ...
-    def top_k(self, event: Any, k: int, weights: dict[str, float]) -> list[tuple[_Id, float]]: ...
+    def top_k(self, event: Any, k: _TopK, weights: dict[str, float]) -> list[tuple[_Id, float]]: ...
     def top_k_many(
-        self, events: list[Any], k: int, weights: _Weights, threads: int | None
+        self, events: list[Any], k: _TopK, weights: _Weights, threads: int | None
     ) -> NativeRankedMatches: ...
     def top_k_json_many(
-        self, events: Any, k: int, weights: _Weights, threads: int | None
+        self, events: Any, k: _TopK, weights: _Weights, threads: int | None
     ) -> NativeRankedMatches: ...
     def top_k_arrow(
-        self, data: Any, k: int, weights: _Weights, threads: int | None
+        self, data: Any, k: _TopK, weights: _Weights, threads: int | None
     ) -> NativeRankedMatches: ...
     def near_misses(self, event: Any, limit: int) -> list[tuple[_Id, list[str]]]: ...
     def explain(self, id: Any, event: Any) -> Any: ...

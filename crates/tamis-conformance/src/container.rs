@@ -1,4 +1,4 @@
-//! Files of format 2 taken apart and put together again, with lengths and checksums that fit: for files that no index
+//! Files of formats 2 and 3 taken apart and put together again, with lengths and checksums that fit: for files that no index
 //! wrote.
 //!
 //! Written from `docs/file-format.md`, not from the code it tests.
@@ -26,6 +26,8 @@ pub struct Section {
 /// The arrays of a file.
 #[derive(Clone, Debug)]
 pub struct Container {
+    /// The format version.
+    pub version: u32,
     /// In the order of the file.
     pub sections: Vec<Section>,
 }
@@ -45,7 +47,7 @@ impl Container {
                 bytes: file[offset..offset + length].to_vec(),
             }
         };
-        Container { sections: lines.map(section).collect() }
+        Container { version: u32_at(8), sections: lines.map(section).collect() }
     }
 
     /// The bytes of a section.
@@ -82,7 +84,7 @@ impl Container {
         let at = file.len() as u64;
         file.extend(&table);
         let mut header = b"tamis\0ix".to_vec();
-        header.extend([2, 0x0A0B_0C0D_u32].iter().flat_map(|word| word.to_le_bytes()));
+        header.extend([self.version, 0x0A0B_0C0D_u32].iter().flat_map(|word| word.to_le_bytes()));
         let numbers = [file.len() as u64, at, self.sections.len() as u64, xxh3_64(&table), 0];
         header.extend(numbers.iter().flat_map(|word| word.to_le_bytes()));
         header.extend(xxh3_64(&header).to_le_bytes());

@@ -139,7 +139,8 @@ impl CheckedIndex {
     /// The subscriptions that one of two answers lacks.
     fn differing(&self, found: &[Id], expected: &[Id]) -> String {
         let differs = |id: &Id| found.contains(id) != expected.contains(id);
-        let texts = self.model.iter().filter(|(id, _)| differs(id)).map(|(id, expr)| format!("{id:?}: {expr}"));
+        let texts =
+            self.model.iter().filter(|(id, _)| differs(id)).map(|(id, expr)| format!("{id:?}: {expr}"));
         texts.collect::<Vec<_>>().join("; ")
     }
 

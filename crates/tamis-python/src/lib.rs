@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use super::expression::{NativeExpression, join, parse};
     #[pymodule_export]
-    use super::index::NativeIndex;
+    use super::index::{NativeGroups, NativeIndex};
     #[pymodule_export]
     use super::matches::{NativeArray, NativeMatches};
     #[pymodule_export]

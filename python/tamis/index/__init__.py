@@ -8,10 +8,12 @@
 | `explaining` | near misses, explanations, plans |
 | `inspection` | settings, statistics, checks |
 | `index` | the class `Index`, which is all of these, and its files |
+| `groups` | groups of ids, for rankings with at most some matches of each |
 | `engines` | the engines there are |
 """
 
 from tamis.index.engines import EngineInfo, engines
+from tamis.index.groups import Groups
 from tamis.index.index import Index
 
-__all__ = ["EngineInfo", "Index", "engines"]
+__all__ = ["EngineInfo", "Groups", "Index", "engines"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from tamis import _native
 from tamis.expression import Expression
+from tamis.index.groups import Groups
 
 Weights: TypeAlias = Mapping[str, float]
 
@@ -31,15 +33,22 @@ def thread_count(threads: int | None) -> int | None:
     return threads
 
 
-def match_count(k: int) -> int:
-    """Check a number of matches.
+def match_count(
+    k: int, group_by: Groups | None = None, per_group: int = 1
+) -> tuple[int, _native.NativeGroups | None, int]:
+    """Check how many matches are wanted, and give it as the core takes it.
 
     Raises:
-        ValueError: It is negative.
+        ValueError: `k` is negative, or `per_group` less than 1.
+        TypeError: `group_by` is something other than groups.
     """
     if k < 0:
         raise ValueError(f"k is {k}, must not be negative")
-    return k
+    if per_group < 1:
+        raise ValueError(f"per_group is {per_group}, must be at least 1")
+    if not (group_by is None or isinstance(group_by, Groups)):
+        raise TypeError(f"group_by is a tamis.Groups, not {type(group_by).__name__}: make one of the mapping, once")
+    return k, None if group_by is None else group_by._native, per_group
 
 
 def event_weights(

@@ -22,11 +22,16 @@ const REACH: u64 = 40;
 impl Conj {
     /// Generates events, then conjunctions.
     pub fn new(subscriptions: usize, dimensions: u64) -> Conj {
+        Conj::around(subscriptions, dimensions, EVENTS)
+    }
+
+    /// As [`Conj::new`], around fewer or more events: each matches one subscription in `events`, and a few by chance.
+    pub fn around(subscriptions: usize, dimensions: u64, events: usize) -> Conj {
         let mut random = Random::new();
-        let events = draw_events(&mut random, EVENTS, dimensions, PAIRS, CARDINALITY);
+        let events = draw_events(&mut random, events, dimensions, PAIRS, CARDINALITY);
         let (mut predicates, mut starts) = (Vec::new(), vec![0]);
         for _ in 0..subscriptions {
-            let event = &events[random.below(EVENTS as u64) as usize];
+            let event = &events[random.below(events.len() as u64) as usize];
             let size = 3 + random.below(5) as usize;
             let mut chosen: Vec<usize> = Vec::with_capacity(size);
             while chosen.len() < size {

@@ -1,18 +1,20 @@
 //! From expressions to a segment: the passes, one after another.
 
 use crate::compiled::arena::complex_test::{ComplexTest, ComplexTests};
-use crate::compiled::arena::writer::{self, ArenaLayout};
-use crate::compiled::build::alternatives::{Alternatives, Subexpressions};
+use crate::compiled::arena::writer::{self, ArenaLayout, WriterInputs};
+use crate::compiled::build::alternatives::{Alternatives, Operand, Subexpressions};
 use crate::compiled::build::conditions::SpaceConditions;
 use crate::compiled::build::cover::Cover;
 use crate::compiled::build::expressions::ExpressionTokens;
 use crate::compiled::build::placement::{self, Postings};
 use crate::compiled::build::profile::EventProfile;
-use crate::compiled::limits::{ExpressionNumber, SegmentOverflow};
+use crate::compiled::limits::{ExpressionNumber, SegmentLimits, SegmentOverflow};
 use crate::compiled::matching::strategy::ModeChooser;
 use crate::compiled::options::CompiledOptions;
+use crate::compiled::scores::{ScoreTest, ScoresBuilder};
 use crate::compiled::segment::CompiledSegment;
 use crate::compiled::values::string_predicates::StringPredicates;
+use crate::engine::scoring::WeightedPredicates;
 use crate::engine::shared::predicates::Predicates;
 use crate::error::Interruption;
 use crate::event::Rows;
@@ -24,6 +26,7 @@ pub(crate) struct CompiledBuilder {
     /// Each distinct predicate once.
     predicates: Predicates,
     expressions: ExpressionTokens,
+    scores: ScoresBuilder,
     /// Why there is no segment: the first limit that was exceeded.
     overflow: Option<SegmentOverflow>,
 }
@@ -34,21 +37,28 @@ impl CompiledBuilder {
             options: *options,
             predicates: Predicates::default(),
             expressions: ExpressionTokens::default(),
+            scores: ScoresBuilder::default(),
             overflow: None,
         }
     }
 
-    /// The next expression; the first has number 0. What exceeds a limit is reported by [`CompiledBuilder::finish`].
-    pub fn add(&mut self, expression: &Normal) {
-        let limits = &self.options.limits;
-        if let Err(overflow) = self.expressions.add(expression, &mut self.predicates, limits) {
+    /// The next expression, with its predicates as written; the first has number 0. What exceeds a limit is reported by
+    /// [`CompiledBuilder::finish`].
+    pub fn add(&mut self, expression: &Normal, weighted: &WeightedPredicates) {
+        let limits = self.options.limits;
+        let added = self.expressions.add(expression, &mut self.predicates, &limits);
+        if let Err(overflow) = added.and_then(|()| self.scores.add(weighted, &mut self.predicates, &limits)) {
             self.overflow.get_or_insert(overflow);
         }
     }
 
-    /// Gives the next number to no expression.
-    pub fn skip(&mut self) {
+    /// Gives the next number to an expression that is not matched here; only its score is.
+    pub fn skip(&mut self, weighted: &WeightedPredicates) {
         self.expressions.skip();
+        let limits = self.options.limits;
+        if let Err(overflow) = self.scores.add(weighted, &mut self.predicates, &limits) {
+            self.overflow.get_or_insert(overflow);
+        }
     }
 
     /// Builds the segment, for events with this many attributes. `sample` holds typical events, if some are known. Unwinds
@@ -58,7 +68,7 @@ impl CompiledBuilder {
         attributes: usize,
         sample: Option<&Rows>,
     ) -> Result<CompiledSegment, SegmentOverflow> {
-        let CompiledBuilder { options, predicates, expressions, overflow } = self;
+        let CompiledBuilder { options, predicates, expressions, scores, overflow } = self;
         let limits = &options.limits;
         if let Some(overflow) = overflow {
             return Err(overflow);
@@ -77,10 +87,20 @@ impl CompiledBuilder {
             Interruption::unwind_if_requested();
             cover.add(&expressions, number)
         })?;
-        let Cover { alternatives, subexpressions, .. } = cover;
+        let Cover { alternatives, mut subexpressions, .. } = cover;
         drop(expressions);
         let postings = placement::place(&conditions, &alternatives, &profile, limits)?;
-        let layout = writer::write(&mut conditions, &alternatives, &subexpressions, &postings, limits)?;
+        let score_tests = score_operands(scores.tests(), &mut subexpressions, limits)?;
+        let ranks = scores.ranks();
+        let inputs = WriterInputs {
+            alternatives: &alternatives,
+            subexpressions: &subexpressions,
+            postings: &postings,
+            ranks: ranks.view(),
+            score_tests: &score_tests,
+        };
+        let mut layout = writer::write(&mut conditions, inputs, limits)?;
+        let score_tests = std::mem::take(&mut layout.score_tests);
         let statistics =
             statistics(distinct_predicates, &alternatives, &subexpressions, &postings, &layout).to_vec();
         let is_repeated = |number: usize| alternatives.target(number).is_repeated();
@@ -106,9 +126,28 @@ impl CompiledBuilder {
             arena: layout.arena.into(),
             statistics: statistics.into(),
             presence: profile.presence.into(),
+            scores: scores.finish(ranks, score_tests),
             chooser: ModeChooser::new(options.mode),
         })
     }
+}
+
+/// Tests of weighted predicates as operands: a predicate, or a disjunction of some.
+fn score_operands(
+    tests: &[ScoreTest],
+    subexpressions: &mut Subexpressions,
+    limits: &SegmentLimits,
+) -> Result<Vec<Operand>, SegmentOverflow> {
+    let operand = |test: &ScoreTest| match **test {
+        [predicate] => Ok(Operand::of_predicate(predicate)),
+        _ => {
+            let any_of: Vec<Operand> = test.iter().map(|one| Operand::of_predicate(*one)).collect();
+            let operand = subexpressions.intern(false, &any_of, limits)?;
+            subexpressions.count_uses(&[operand]);
+            Ok(operand)
+        }
+    };
+    tests.iter().map(operand).collect()
 }
 
 /// Counts in the order of [`STATISTICS`](crate::compiled::segment::STATISTICS).
@@ -151,7 +190,8 @@ mod tests {
         let (mut normalizer, mut schema) = (Normalizer::default(), Arc::new(Schema::default()));
         for text in texts {
             let expr = parse(&text, &Limits::default()).expect("an expression");
-            builder.add(normalizer.normalize(&expr, &mut schema, Missing::Unknown));
+            let normal = normalizer.normalize(&expr, &mut schema, Missing::Unknown);
+            builder.add(normal, &WeightedPredicates::default());
         }
         builder.finish(schema.len(), None)
     }

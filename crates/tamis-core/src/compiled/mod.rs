@@ -17,12 +17,12 @@
 //! | `build/` | from expressions to postings |
 //! | `arena/` | lists, tables and rows in one array: written, read, traversed, checked |
 //! | `values/` | from the values of an event to spaces |
-//! | `matching/` | which expressions does an event satisfy? |
+//! | `matching/` | which expressions does an event satisfy, and which of them are the best? |
+//! | `scores/` | how much does a match count, and at most? |
 //! | `sections` | how is a segment stored in a file? |
 //! | `explain` | where is an expression found, and what is tested there? |
 //! | `limits` | how large may a segment be? |
-//! | `info` | how is the engine registered? |
-//! | `options` | what do users choose? |
+//! | `options` | how is the engine registered, and what do users choose? |
 //!
 //! Invariants: an expression is TRUE iff one of its alternatives is; every event that satisfies an alternative reads a
 //! list or table that contains it; an expression that may be found repeatedly is marked in all of its rows.
@@ -34,20 +34,20 @@ mod arena;
 mod build;
 mod builder;
 mod explain;
-mod info;
 mod limits;
 mod matching;
 mod options;
+mod scores;
 mod sections;
 mod segment;
 mod values;
 
 pub(crate) use builder::CompiledBuilder;
 pub use explain::PlannedAlternative;
-pub(crate) use info::INFO;
 pub(crate) use limits::{SegmentLimits, SegmentOverflow};
 pub(crate) use matching::batch::Batch;
+pub(crate) use matching::ranking::{RankFloor, RankedEvent, RankingSink};
 pub(crate) use matching::scratch::CompiledScratch;
-pub(crate) use options::CompiledOptions;
+pub(crate) use options::{CompiledOptions, INFO};
 pub(crate) use segment::{CompiledSegment, SegmentSize};
 pub(crate) use values::pattern_budget::PatternBudget;

@@ -7,6 +7,7 @@ use crate::compiled::arena::test_encoding::TestEncoding;
 use crate::compiled::limits::ArenaOffset;
 use crate::compiled::matching::strategy::ModeChooser;
 use crate::compiled::options::CompiledOptions;
+use crate::compiled::scores::Scores;
 use crate::compiled::segment::CompiledSegment;
 use crate::compiled::values::pattern_budget::PatternBudget;
 use crate::compiled::values::spaces::ValueSpaces;
@@ -26,6 +27,7 @@ const SPACES: u32 = 70; // to 78
 const COMPLEX: u32 = 80; // to 83
 const STRINGS: u32 = 90; // to 92
 const PRESENCE: u32 = 93;
+const SCORES: u32 = 94; // to 100
 
 /// Flags of the head.
 const NEEDS_DEDUP: u64 = 1;
@@ -53,6 +55,7 @@ impl CompiledSegment {
         self.spaces.write(out, SPACES);
         self.complex.write(out, COMPLEX);
         self.strings.write(out, STRINGS);
+        self.scores.write(out, SCORES);
     }
 
     /// What [`CompiledSegment::write`] wrote. Nothing is built except the automata of patterns.
@@ -84,6 +87,7 @@ impl CompiledSegment {
             arena: sections.take(ARENA)?,
             statistics: sections.take(STATISTICS)?,
             presence: sections.take(PRESENCE)?,
+            scores: Scores::open(sections, SCORES, len as usize, attributes as usize)?,
             chooser: ModeChooser::new(options.mode),
             spaces,
         };
@@ -121,7 +125,9 @@ impl CompiledSegment {
         let nesting = self.complex.check_bounds(&self.spaces.view(), self.strings.len())?;
         let mut costs = TestCosts::new(&self.complex, nesting);
         bounds::check(&self.view(), &mut costs)?;
-        let words = self.arena.len() + self.complex.subexpression_tests.len();
+        self.scores.check_tests(&self.spaces.view(), self.complex.entries.len(), &mut costs)?;
+        let tokens = self.scores.tokens.tokens.len() / 4;
+        let words = self.arena.len() + self.complex.subexpression_tests.len() + tokens;
         if !costs.fit_events(words) {
             self.complex = self.complex.with_memos();
         }

@@ -1,13 +1,14 @@
 //! The arrays of a built segment, and how they are matched.
 
-use crate::compiled::arena::check;
 use crate::compiled::arena::complex_test::ComplexTests;
 use crate::compiled::arena::header::DimensionRecord;
 use crate::compiled::arena::test_encoding::TestEncoding;
+use crate::compiled::arena::{check, order};
 use crate::compiled::limits::ArenaOffset;
 use crate::compiled::matching::batch::Batch;
 use crate::compiled::matching::scratch::CompiledScratch;
 use crate::compiled::matching::strategy::ModeChooser;
+use crate::compiled::scores::Scores;
 use crate::compiled::values::spaces::{ValueSpaces, ValueSpacesView};
 use crate::compiled::values::string_predicates::StringPredicates;
 use crate::event::Rows;
@@ -48,6 +49,8 @@ pub(crate) struct CompiledSegment {
     pub(in crate::compiled) statistics: Array<u64>,
     /// By dimension: the estimated share of events that have it, from 0 to 1.
     pub(in crate::compiled) presence: Array<f32>,
+    /// How much matches count, for ranking.
+    pub(in crate::compiled) scores: Scores,
     /// Which way to match many events has been faster so far.
     pub(in crate::compiled) chooser: ModeChooser,
 }
@@ -130,6 +133,11 @@ impl CompiledSegment {
         self.chooser.match_rows(&self.view(), rows, range, attributes, scratch, found);
     }
 
+    /// Whether its members can be ranked without their texts. Not if it is of a file of format 2.
+    pub fn can_rank(&self) -> bool {
+        !self.scores.is_empty()
+    }
+
     /// Numbers given to expressions, those without an expression included.
     pub fn len(&self) -> usize {
         self.len
@@ -155,6 +163,7 @@ impl CompiledSegment {
             + self.nodes.memory()
             + self.arena.memory()
             + self.presence.memory()
+            + self.scores.memory()
     }
 
     /// Named counts and costs.
@@ -169,6 +178,10 @@ impl CompiledSegment {
     /// Checks every invariant; the error names the broken one.
     pub fn validate(&self) -> Result<(), String> {
         self.spaces.validate()?;
+        if !self.scores.is_empty() {
+            self.scores.ranks.validate(self.len)?;
+            order::check(&self.view(), self.scores.ranks.view())?;
+        }
         check::check(&self.view())
     }
 }

@@ -36,7 +36,7 @@ pub use file::LoadOptions;
 pub use id::{Id, IdColumn};
 pub use matching::{Matches, PinnedIndex, Stale};
 pub use parsing::Source;
-pub use ranking::{EventWeights, RankedMatches, Weighting};
+pub use ranking::{EventWeights, Groups, RankedMatches, TopK, Weighting};
 pub use sync::{after_fork_in_child, after_fork_in_parent, before_fork};
 
 use crate::engine::registry::{Construction, EngineInfo, Options, Registry};

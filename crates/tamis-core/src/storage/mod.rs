@@ -20,5 +20,5 @@ mod writer;
 pub(crate) use array::Array;
 pub(crate) use mapping::Mapping;
 pub(crate) use replacement::replace;
-pub(crate) use sections::{MAGIC, Sections, VERSION};
+pub(crate) use sections::{FIRST_VERSION, MAGIC, Sections, VERSION};
 pub(crate) use writer::{SectionsWriter, Target};

@@ -3,7 +3,7 @@
 //! ```text
 //! offset  bytes  content
 //! 0       8      "tamis\0ix"
-//! 8       4      format version, 2
+//! 8       4      format version, 2 or 3
 //! 12      4      0x0A0B0C0D in the writer's byte order
 //! 16      8      length of the file
 //! 24      8      offset of the table
@@ -31,8 +31,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The first 8 bytes of every file of tamis.
 pub(crate) const MAGIC: &[u8; 8] = b"tamis\0ix";
-/// The format version of the container.
-pub(crate) const VERSION: u32 = 2;
+/// The format version that is written.
+pub(crate) const VERSION: u32 = 3;
+/// The first format version of the container. Version 3 has more sections and bits of the arena; see `docs/file-format.md`.
+pub(crate) const FIRST_VERSION: u32 = 2;
 /// Written in the byte order of the machine; reads as another number where that order differs.
 pub(super) const ORDER: u32 = 0x0A0B_0C0D;
 /// Bytes of the header.
@@ -114,6 +116,8 @@ pub(crate) struct Sections {
 
 struct Container {
     mapping: Arc<Mapping>,
+    /// The format version.
+    version: u32,
     entries: FxHashMap<(u32, u32), SectionEntry>,
 }
 
@@ -132,7 +136,8 @@ impl Sections {
                 return Err(format!("section {} of group {} occurs twice", entry.tag, entry.group));
             }
         }
-        let container = Arc::new(Container { mapping: Arc::new(mapping), entries });
+        let version = u32_at(bytes, 8);
+        let container = Arc::new(Container { mapping: Arc::new(mapping), version, entries });
         Ok(Sections { container, group: 0 })
     }
 
@@ -141,9 +146,14 @@ impl Sections {
         Sections { container: self.container.clone(), group }
     }
 
+    /// The format version of the file.
+    pub fn version(&self) -> u32 {
+        self.container.version
+    }
+
     /// The array with this tag.
     pub fn take<T: Pod>(&self, tag: u32) -> Result<Array<T>, String> {
-        let Container { mapping, entries } = &*self.container;
+        let Container { mapping, entries, .. } = &*self.container;
         let named = |what: String| format!("section {tag} of group {}: {what}", self.group);
         let entry = entries.get(&(self.group, tag)).ok_or_else(|| named("not in the file".into()))?;
         if entry.element as usize != size_of::<T>() {
@@ -162,8 +172,8 @@ fn table(bytes: &[u8]) -> Result<Vec<SectionEntry>, String> {
     }
     let header = bytes.get(..HEADER).ok_or("the file ends within its header: truncated")?;
     let version = u32_at(header, 8);
-    if version != VERSION {
-        return Err(format!("format version {version}; expected {VERSION}"));
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
+        return Err(format!("format version {version}; expected {FIRST_VERSION} to {VERSION}"));
     }
     if xxh3_64(&header[..56]) != u64_at(header, 56) || u64_at(header, 48) != 0 {
         return Err("the header is damaged".into());

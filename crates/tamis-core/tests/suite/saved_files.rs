@@ -1,10 +1,13 @@
 //! Files that earlier versions wrote: each opens with the content that is written down beside it, or is refused by name.
 //! `testdata/files/README.md` says which version wrote which.
 
+use crate::index::top_k::sort_all;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use tamis_core::event::{JsonReader, JsonSource, Rows};
+use tamis_core::expr::Expr;
 use tamis_core::expr::Missing;
-use tamis_core::index::{Id, Index};
+use tamis_core::index::{EventWeights, Id, Index};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/files")
@@ -36,6 +39,25 @@ fn ids(values: &Value) -> Vec<Id> {
     values.as_array().expect("ids").iter().map(id).collect()
 }
 
+/// The best matches are the first of all sorted, whether the file has weights or they are parsed.
+fn check_ranking(index: &Index, event: &[u8]) {
+    let (schema, mut rows) = (index.schema(), Rows::default());
+    JsonReader::default().read(event, &schema, &mut rows).expect("a JSON event");
+    let model: Vec<(Id, Expr)> =
+        index.ids().into_iter().map(|id| (id.clone(), index.expression(&id).expect("present"))).collect();
+    let truth = |expr: &Expr| expr.evaluate_row(&schema, &rows, 0, index.settings().missing);
+    let mut weights = EventWeights::default();
+    for weight in [1.0, 0.25] {
+        weights.set("age", weight).expect("a weight");
+        let of = |name: &str| if name == "age" { weight } else { 1.0 };
+        let sorted = sort_all(&model, truth, |condition| of(&condition.attribute.name));
+        for k in [1, 3, 100] {
+            let found = index.top_k_event(&mut JsonSource::one(event), k, &weights).expect("scores");
+            assert_eq!(found, sorted[..k.min(sorted.len())], "{}", String::from_utf8_lossy(event));
+        }
+    }
+}
+
 #[test]
 fn files_of_earlier_versions_open_with_their_content() {
     let mut opened = 0;
@@ -57,6 +79,7 @@ fn files_of_earlier_versions_open_with_their_content() {
             if !event.contains('$') {
                 let found = index.match_json(event.as_bytes()).expect("a JSON event");
                 assert_eq!(found.to_vec(), ids(&answer["matches"]), "{shown}: {event}");
+                check_ranking(&index, event.as_bytes());
             }
         }
         opened += 1;

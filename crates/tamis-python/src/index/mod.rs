@@ -4,17 +4,20 @@
 //! | --- | --- |
 //! | `settings` | what is an index made with? |
 //! | `arrow_rules` | which rules are in Arrow data? |
+//! | `groups` | which groups of ids are there, and how many matches are wanted? |
 //! | `owned` | how is an index dropped without holding the interpreter? |
 //! | `plan` | how does a match plan look in Python? |
 //!
 //! No method blocks on a lock of the index while attached: the thread that holds it may need the interpreter.
 
 mod arrow_rules;
+mod groups;
 mod owned;
 mod plan;
 mod settings;
 
 pub use arrow_rules::text as arrow_text;
+pub use groups::NativeGroups;
 
 use crate::arrow::{batches, row_count, source_exception};
 use crate::errors::{exception, expression_text, with_row};
@@ -24,6 +27,7 @@ use crate::id::{id_from_python, id_to_python, ids_to_python};
 use crate::interruption::{Length, ROWS_PER_CHECK, check, interruptible};
 use crate::matches::NativeMatches;
 use crate::ranked::NativeRankedMatches;
+use groups::TopKArgument;
 use owned::OwnedIndex;
 use plan::{PlanTuple, plan_to_python};
 use pyo3::prelude::*;
@@ -201,11 +205,11 @@ impl NativeIndex {
         &self,
         py: Python<'py>,
         event: &Bound<'py, PyAny>,
-        k: usize,
+        k: TopKArgument,
         weights: &Bound<'py, PyDict>,
     ) -> PyResult<Vec<(Bound<'py, PyAny>, f64)>> {
         let weights = event_weights(weights)?;
-        let best = self.index.top_k_event(&mut MappingSource::one(event), k, &weights);
+        let best = self.index.top_k_event(&mut MappingSource::one(event), k.top_k(), &weights);
         let best = best.map_err(|error| error.exception(py))?;
         best.iter().map(|(id, score)| Ok((id_to_python(py, id)?, *score))).collect()
     }
@@ -214,13 +218,13 @@ impl NativeIndex {
         &self,
         py: Python<'_>,
         events: &Bound<'_, PyList>,
-        k: usize,
+        k: TopKArgument,
         weights: &Bound<'_, PyAny>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<NativeRankedMatches> {
         let weights = Weights::from_python(weights)?;
         let mut source = MappingSource::many(events, self.length(py, Some(events.len())));
-        let ranked = self.index.top_k_events(&mut source, k, weights.weighting(), threads);
+        let ranked = self.index.top_k_events(&mut source, k.top_k(), weights.weighting(), threads);
         check()?;
         NativeRankedMatches::new(ranked.map_err(|error| error.exception(py))?)
     }
@@ -229,14 +233,14 @@ impl NativeIndex {
         &self,
         py: Python<'_>,
         events: &Bound<'_, PyAny>,
-        k: usize,
+        k: TopKArgument,
         weights: &Bound<'_, PyAny>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<NativeRankedMatches> {
         let (events, weights) = (JsonEvents::from_python(events)?, Weights::from_python(weights)?);
         let texts = events.texts().map_err(|error| exception(py, error))?;
         let (length, mut source) = (self.length(py, Some(texts.len())), JsonSource::many(texts));
-        let rank = || self.index.top_k_events(&mut source, k, weights.weighting(), threads);
+        let rank = || self.index.top_k_events(&mut source, k.top_k(), weights.weighting(), threads);
         let ranked = interruptible(py, length, rank)?;
         NativeRankedMatches::new(ranked.map_err(|error| exception(py, error))?)
     }
@@ -245,14 +249,14 @@ impl NativeIndex {
         &self,
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
-        k: usize,
+        k: TopKArgument,
         weights: &Bound<'_, PyAny>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<NativeRankedMatches> {
         let (batches, weights) = (batches(data)?, Weights::from_python(weights)?);
         let length = self.length(py, row_count(data));
         let mut source = ArrowSource::in_portions(batches, threads);
-        let rank = || self.index.top_k_events(&mut source, k, weights.weighting(), threads);
+        let rank = || self.index.top_k_events(&mut source, k.top_k(), weights.weighting(), threads);
         let ranked = interruptible(py, length, rank)?;
         NativeRankedMatches::new(ranked.map_err(|error| source_exception(py, error))?)
     }

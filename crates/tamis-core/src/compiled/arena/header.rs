@@ -3,18 +3,20 @@
 //! ```text
 //! list header    word 0       entries without residual tests
 //!                word 1       bits 6..32 entries with residual tests, 2..6 words of a row, 0..2 kind of row starts
-//!                word 2       groups
+//!                word 2       bit 31 blocks have ranks, bits 0..31 groups
 //!                word 3       offset of the group directory from the list, in words
 //! table header   word 0       entries
-//!                word 1       bits 8..32 words of a row, 3..5 kind of row starts, 2 two keys, 0..2 width of an end
-//!                word 2, 3    zero: blocks begin at 16 bytes
+//!                word 1       bits 8..32 words of a row, 5 blocks have ranks, 3..5 kind of row starts, 2 two keys,
+//!                             0..2 width of an end
+//!                word 2       rank of the first entry, zero without ranks
+//!                word 3       zero: blocks begin at 16 bytes
 //! row target     bit 31       the expression has several rows: matches need dedup
 //!                bit 30       the row has complex tests (rows of equal length only)
 //!                bits 0..30   number of the expression
 //! directory      dimensions, then tables
 //! ```
 
-use crate::compiled::arena::interval_block::EndWidth;
+use crate::compiled::arena::interval_block::{BLOCK, EndWidth};
 use crate::compiled::limits::{ArenaOffset, ExpressionNumber};
 use bytemuck::{Pod, Zeroable};
 
@@ -132,8 +134,10 @@ pub(in crate::compiled) struct ListHeader {
     /// Entries with residual tests, at most [`ListHeader::MAX_ENTRIES`].
     pub entries: u32,
     pub rows: RowFormat,
-    /// Groups: tables of entries that continue with the same dimension.
+    /// Groups: tables of entries that continue with the same dimension; fewer than 2^31.
     pub groups: u32,
+    /// Whether the header is followed by the rank of the first of each 16 entries.
+    pub ranked: bool,
     /// Where the directory of the groups begins, in words from the list.
     pub directory: u32,
 }
@@ -146,13 +150,14 @@ impl ListHeader {
 
     pub fn pack(self) -> [u32; ListHeader::WORDS] {
         let form = self.entries << 6 | self.rows.uniform << 2 | self.rows.starts as u32;
-        [self.decided, form, self.groups, self.directory]
+        [self.decided, form, self.groups | u32::from(self.ranked) << 31, self.directory]
     }
 
     #[inline(always)]
     pub fn unpack([decided, form, groups, directory]: [u32; ListHeader::WORDS]) -> ListHeader {
         let rows = RowFormat { starts: RowStarts::from_bits(form), uniform: form >> 2 & 15 };
-        ListHeader { decided, entries: form >> 6, rows, groups, directory }
+        let (groups, ranked) = (groups & (u32::MAX >> 1), groups >> 31 == 1);
+        ListHeader { decided, entries: form >> 6, rows, groups, ranked, directory }
     }
 }
 
@@ -165,6 +170,8 @@ pub(in crate::compiled) struct TableHeader {
     /// Whether entries have two keys, in two dimensions.
     pub pair: bool,
     pub rows: RowFormat,
+    /// The rank of the first entry, if the header is followed by the ranks of the first entries of further blocks.
+    pub rank: Option<u32>,
 }
 
 impl TableHeader {
@@ -173,13 +180,22 @@ impl TableHeader {
 
     pub fn pack(self) -> [u32; TableHeader::WORDS] {
         let rows = (self.rows.starts as u32) << 3 | self.rows.uniform << 8;
-        [self.entries, self.width.to_bits() | u32::from(self.pair) << 2 | rows, 0, 0]
+        let ranked = u32::from(self.rank.is_some()) << 5;
+        let form = self.width.to_bits() | u32::from(self.pair) << 2 | rows | ranked;
+        [self.entries, form, self.rank.unwrap_or(0), 0]
     }
 
     #[inline(always)]
-    pub fn unpack([entries, form, _, _]: [u32; TableHeader::WORDS]) -> TableHeader {
+    pub fn unpack([entries, form, rank, _]: [u32; TableHeader::WORDS]) -> TableHeader {
         let rows = RowFormat { starts: RowStarts::from_bits(form >> 3), uniform: form >> 8 };
-        TableHeader { entries, width: EndWidth::from_bits(form), pair: form >> 2 & 1 == 1, rows }
+        let rank = (form >> 5 & 1 == 1).then_some(rank);
+        TableHeader { entries, width: EndWidth::from_bits(form), pair: form >> 2 & 1 == 1, rows, rank }
+    }
+
+    /// Words of the ranks behind the header: one per block but the first, padded to 16 bytes.
+    #[inline(always)]
+    pub fn rank_words(entries: usize) -> usize {
+        (entries.div_ceil(BLOCK).max(1) - 1).next_multiple_of(4)
     }
 }
 
@@ -191,6 +207,9 @@ pub(in crate::compiled) struct TableDirectory<'a> {
 }
 
 impl<'a> TableDirectory<'a> {
+    /// Of no tables.
+    pub const EMPTY: TableDirectory<'static> = TableDirectory { dimensions: &[], tables: &[] };
+
     /// The directory of this many tables at the beginning of some words; `None` if there are fewer words.
     #[inline(always)]
     pub fn read(words: &'a [u32], tables: usize) -> Option<TableDirectory<'a>> {
@@ -282,10 +301,11 @@ mod tests {
             decided in any::<u32>(),
             entries in prop_oneof![Just(ListHeader::MAX_ENTRIES), 0..=ListHeader::MAX_ENTRIES],
             rows in row_format(),
-            groups in any::<u32>(),
+            groups in 0_u32..1 << 31,
             directory in any::<u32>(),
+            ranked in any::<bool>(),
         ) {
-            let header = ListHeader { decided, entries, rows, groups, directory };
+            let header = ListHeader { decided, entries, rows, groups, ranked, directory };
             prop_assert_eq!(ListHeader::unpack(header.pack()), header);
         }
 
@@ -295,8 +315,9 @@ mod tests {
             width in prop::sample::select(vec![EndWidth::One, EndWidth::Two, EndWidth::Four]),
             pair in any::<bool>(),
             rows in row_format(),
+            rank in any::<Option<u32>>(),
         ) {
-            let header = TableHeader { entries, width, pair, rows };
+            let header = TableHeader { entries, width, pair, rows, rank };
             prop_assert_eq!(TableHeader::unpack(header.pack()), header);
         }
 

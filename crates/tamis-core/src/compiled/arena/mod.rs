@@ -11,6 +11,7 @@
 //! | `traversal` | which lists and tables do some spaces lead to? |
 //! | `check` | which rows are there, and does all of it lead inside the arrays? |
 //! | `bounds` | the same for a file that is opened, in one pass |
+//! | `order` | are entries in the order of ranks? |
 //! | `test_costs` | how many tests does an event evaluate at most? |
 
 pub(in crate::compiled) mod bounds;
@@ -18,6 +19,7 @@ pub(in crate::compiled) mod check;
 pub(in crate::compiled) mod complex_test;
 pub(in crate::compiled) mod header;
 pub(in crate::compiled) mod interval_block;
+pub(in crate::compiled) mod order;
 pub(in crate::compiled) mod reader;
 pub(in crate::compiled) mod test_costs;
 pub(in crate::compiled) mod test_encoding;

@@ -7,6 +7,7 @@ use crate::compiled::arena::header::{
     ListHeader, MAX_UNIFORM_ROW, RowFormat, RowStarts, TableDirectory, TableHeader,
 };
 use crate::compiled::arena::interval_block::{BLOCK, EndWidth};
+use std::ops::Range;
 
 /// The encoded test at an offset.
 #[inline(always)]
@@ -22,6 +23,8 @@ pub(in crate::compiled) const fn test_words<const WIDE: bool>() -> usize {
 /// A posting list: the alternatives of a node, or of the list that every event reads.
 #[derive(Clone, Copy)]
 pub(in crate::compiled) struct PostingList<'a> {
+    /// Ranks of the first of each 16 targets, and of the first of each 16 entries; empty if the arena has none.
+    pub ranks: [&'a [u32]; 2],
     /// Targets without residual tests.
     pub decided: &'a [u32],
     /// Entries with residual tests.
@@ -41,14 +44,38 @@ impl<'a> PostingList<'a> {
         let record = arena.get(at..)?;
         let header = ListHeader::unpack(*record.first_chunk()?);
         let entries = header.entries as usize;
-        let (decided, rest) = record[ListHeader::WORDS..].split_at_checked(header.decided as usize)?;
+        let blocks = |entries: usize| if header.ranked { entries.div_ceil(BLOCK) } else { 0 };
+        let (of_decided, of_entries) = (blocks(header.decided as usize), blocks(entries));
+        let (ranks, rest) = record[ListHeader::WORDS..].split_at_checked(of_decided + of_entries)?;
+        let ranks = ranks.split_at(of_decided).into();
+        let (decided, rest) = rest.split_at_checked(header.decided as usize)?;
         let first_tests = rest.get(..first_tests_words(entries, test_words))?;
-        let starts = at + ListHeader::WORDS + decided.len() + first_tests.len();
+        let starts = at + ListHeader::WORDS + of_decided + of_entries + decided.len() + first_tests.len();
         let rows = RowRegion::new(arena, header.rows, starts, entries)?;
         let directory = record.get(header.directory as usize..)?;
         let groups = TableDirectory::read(directory, header.groups as usize)?;
-        Some(PostingList { decided, entries, first_tests, rows, groups })
+        Some(PostingList { ranks, decided, entries, first_tests, rows, groups })
     }
+
+    /// The list with some blocks of 16 of its targets only, and without entries and groups.
+    pub fn decided_part(&self, blocks: Range<usize>) -> PostingList<'a> {
+        let decided = part(self.decided, blocks, BLOCK);
+        PostingList { decided, entries: 0, first_tests: &[], groups: TableDirectory::EMPTY, ..*self }
+    }
+
+    /// The list with some blocks of 16 of its entries only, and without targets and groups.
+    pub fn entries_part(&self, blocks: Range<usize>, test_words: usize) -> PostingList<'a> {
+        let first_tests = part(self.first_tests, blocks.clone(), BLOCK * test_words);
+        let entries = self.entries.min(BLOCK * blocks.end) - self.entries.min(BLOCK * blocks.start);
+        let rows = self.rows.from(BLOCK * blocks.start);
+        PostingList { decided: &[], entries, first_tests, rows, groups: TableDirectory::EMPTY, ..*self }
+    }
+}
+
+/// Some blocks of this many words; fewer at the end.
+fn part(words: &[u32], blocks: Range<usize>, of: usize) -> &[u32] {
+    let end = words.len().min(blocks.end * of);
+    words.get(blocks.start * of..end).unwrap_or_default()
 }
 
 /// Words of a list's first tests: those of 4 bytes are padded to a multiple of 8, the tests of one SIMD comparison.
@@ -76,6 +103,15 @@ impl RowRegion {
         let uniform = format.uniform as usize;
         let inside = first <= arena.len() && uniform <= MAX_UNIFORM_ROW;
         inside.then_some(RowRegion { kind: format.starts, starts, uniform, first })
+    }
+
+    /// The rows from an entry on, a multiple of 16, as a region of their own.
+    fn from(&self, entry: usize) -> RowRegion {
+        match self.kind {
+            RowStarts::None => RowRegion { first: self.first + entry * self.uniform, ..*self },
+            RowStarts::Short => RowRegion { starts: self.starts + entry / 2, ..*self },
+            RowStarts::Long => RowRegion { starts: self.starts + entry, ..*self },
+        }
     }
 
     /// Where the last row ends; `None` unless rows follow each other in the order of their entries and none is empty.
@@ -109,6 +145,8 @@ impl RowRegion {
 /// An interval table: the alternatives of a scan, a pair or a group, with their keys in SIMD blocks.
 #[derive(Clone, Copy)]
 pub(in crate::compiled) struct IntervalTable<'a> {
+    /// The rank of the first entry, and those of the first entries of further blocks; `None` if the arena has none.
+    pub ranks: Option<(u32, &'a [u32])>,
     pub entries: usize,
     pub width: EndWidth,
     /// Whether entries have two keys: a block of the first alternates with a block of the second.
@@ -122,13 +160,24 @@ impl<'a> IntervalTable<'a> {
     #[inline(always)]
     pub fn read(arena: &'a [u32], at: usize) -> Option<IntervalTable<'a>> {
         let record = arena.get(at..)?;
-        let TableHeader { entries, width, pair, rows } = TableHeader::unpack(*record.first_chunk()?);
+        let TableHeader { entries, width, pair, rows, rank } = TableHeader::unpack(*record.first_chunk()?);
         let entries = entries as usize;
-        let blocks = entries.div_ceil(BLOCK) * width.block_words() * (1 + usize::from(pair));
-        let blocks = record[TableHeader::WORDS..].get(..blocks)?;
-        let starts = at + TableHeader::WORDS + blocks.len();
+        let count = entries.div_ceil(BLOCK);
+        let rank_words = if rank.is_some() { TableHeader::rank_words(entries) } else { 0 };
+        let (further, rest) = record[TableHeader::WORDS..].split_at_checked(rank_words)?;
+        let blocks = rest.get(..count * width.block_words() * (1 + usize::from(pair)))?;
+        let starts = at + TableHeader::WORDS + rank_words + blocks.len();
         let rows = RowRegion::new(arena, rows, starts, entries)?;
-        Some(IntervalTable { entries, width, pair, blocks, rows })
+        let ranks = rank.map(|rank| (rank, &further[..further.len().min(count.saturating_sub(1))]));
+        Some(IntervalTable { ranks, entries, width, pair, blocks, rows })
+    }
+
+    /// The table with some of its blocks only.
+    pub fn part(&self, blocks: Range<usize>) -> IntervalTable<'a> {
+        let words = self.width.block_words() * (1 + usize::from(self.pair));
+        let entries = self.entries.min(BLOCK * blocks.end) - self.entries.min(BLOCK * blocks.start);
+        let rows = self.rows.from(BLOCK * blocks.start);
+        IntervalTable { entries, blocks: part(self.blocks, blocks, words), rows, ..*self }
     }
 
     /// The first or second key of an entry.

@@ -7,6 +7,8 @@ use crate::compiled::arena::header::RowTarget;
 #[derive(Debug, Default)]
 pub(in crate::compiled) struct Dedup {
     bits: Vec<u64>,
+    /// The expressions whose bits [`Dedup::insert_once`] has set.
+    inserted: Vec<u32>,
 }
 
 impl Dedup {
@@ -30,6 +32,24 @@ impl Dedup {
         } else {
             found[start..].iter().for_each(|number| self.bits[*number as usize / 64] = 0);
         }
+    }
+
+    /// Whether an expression was not inserted before; the segment has `expressions` of them. Ends with [`Dedup::clear`].
+    pub fn insert_once(&mut self, expressions: usize, number: u32) -> bool {
+        let words = expressions.div_ceil(64).max(number as usize / 64 + 1);
+        if self.bits.len() < words {
+            self.bits.resize(words, 0);
+        }
+        let first = self.insert(number);
+        if first {
+            self.inserted.push(number);
+        }
+        first
+    }
+
+    /// Removes all that were inserted.
+    pub fn clear(&mut self) {
+        self.inserted.drain(..).for_each(|number| self.bits[number as usize / 64] = 0);
     }
 
     /// Sets the bit of an expression; returns whether it was 0.

@@ -5,6 +5,7 @@
 //! | `single` | which candidates does one event have? |
 //! | `batch` | which candidates do many events have, read once for all of them? |
 //! | `strategy` | per event or batched: which is faster? |
+//! | `ranking` | which of the matches are the best, without finding all? |
 //! | `probe` | which of 64 events have spaces inside a table's keys? |
 //! | `bitmaps` | which events of a batch satisfy a test? |
 //! | `candidates` | which candidate rows match? |
@@ -19,6 +20,7 @@ pub(in crate::compiled) mod candidates;
 pub(in crate::compiled) mod dedup;
 pub(in crate::compiled) mod evaluation;
 pub(in crate::compiled) mod probe;
+pub(in crate::compiled) mod ranking;
 pub(in crate::compiled) mod scratch;
 pub(in crate::compiled) mod simd;
 pub(in crate::compiled) mod single;

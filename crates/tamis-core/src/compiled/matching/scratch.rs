@@ -2,6 +2,7 @@
 
 use crate::compiled::matching::batch::BatchScratch;
 use crate::compiled::matching::dedup::Dedup;
+use crate::compiled::matching::ranking::RankedSearch;
 use crate::compiled::matching::single::CandidateSearch;
 use crate::compiled::values::event_spaces::EventSpaces;
 use crate::compiled::values::narrow_spaces::NarrowSpaces;
@@ -17,5 +18,6 @@ pub(crate) struct CompiledScratch {
     pub(in crate::compiled) patterns: PatternScratch,
     pub(in crate::compiled) search: CandidateSearch,
     pub(in crate::compiled) dedup: Dedup,
+    pub(in crate::compiled) ranking: RankedSearch,
     pub(in crate::compiled) batch: BatchScratch,
 }

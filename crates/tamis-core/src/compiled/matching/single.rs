@@ -47,7 +47,7 @@ impl SegmentView<'_> {
 
 /// Selects the spaces of one event.
 #[derive(Clone, Copy)]
-struct EventSelection<'e>(&'e EventSpaces);
+pub(super) struct EventSelection<'e>(pub &'e EventSpaces);
 
 impl SpaceSelection for EventSelection<'_> {
     /// The event's space.
@@ -76,17 +76,17 @@ impl SpaceSelection for EventSelection<'_> {
 
 /// A list or a table that the event reads.
 #[derive(Clone, Copy, Debug, Default)]
-struct QueuedPlace {
-    at: ArenaOffset,
+pub(super) struct QueuedPlace {
+    pub at: ArenaOffset,
     /// The event's space in the dimension of a table's first key; 0 for a list.
-    first: u32,
+    pub first: u32,
     /// The event's space in the dimension of the second key; 0 without one.
-    second: u32,
+    pub second: u32,
 }
 
 /// The lists and tables that the event reads, in order; the groups of a list are appended when it is read.
 #[derive(Debug, Default)]
-struct PlaceQueue(Vec<QueuedPlace>);
+pub(super) struct PlaceQueue(pub Vec<QueuedPlace>);
 
 impl PlaceVisitor<EventSelection<'_>> for PlaceQueue {
     type Error = Infallible;
@@ -131,17 +131,17 @@ impl PlaceVisitor<EventSelection<'_>> for PlaceQueue {
 }
 
 /// Places ahead whose memory is prefetched, and cache lines of each.
-const PREFETCH_AHEAD: usize = 6;
+pub(super) const PREFETCH_AHEAD: usize = 6;
 const PREFETCH_LINES: usize = 6;
 
 /// 32-bit words of a cache line.
-const LINE_WORDS: usize = 16;
+pub(super) const LINE_WORDS: usize = 16;
 
 /// From lists and tables to candidates. Reused from event to event.
 #[derive(Debug, Default)]
 pub(in crate::compiled) struct CandidateSearch {
     pub memos: SubexpressionMemos,
-    queue: PlaceQueue,
+    pub(super) queue: PlaceQueue,
     /// Candidates that are not evaluated yet.
     pub rows: CandidateRows,
     /// Entries of a list with tests of 8 bytes whose first test may hold.
@@ -254,7 +254,21 @@ impl CandidateSearch {
         event: u32,
         found: &mut Vec<u32>,
     ) {
-        let Some(table) = IntervalTable::read(view.arena, at.index()) else { return };
+        if let Some(table) = IntervalTable::read(view.arena, at.index()) {
+            self.read_table(view, table, spaces, event, found);
+        }
+    }
+
+    /// As [`CandidateSearch::table`], for a table or a part of one.
+    #[inline]
+    pub fn read_table(
+        &mut self,
+        view: &SegmentView<'_>,
+        table: IntervalTable<'_>,
+        spaces: (u32, u32),
+        event: u32,
+        found: &mut Vec<u32>,
+    ) {
         use EndWidth::{Four, One, Two};
         match (table.width, table.pair) {
             (One, false) => self.blocks::<8, false>(One, view, table, spaces, event, found),

@@ -90,7 +90,9 @@ impl Index {
         options: &LoadOptions,
     ) -> Result<Index, String> {
         match version(bytes)? {
-            storage::VERSION => Index::from_sections(registry, Mapping::from_bytes(bytes), options),
+            storage::FIRST_VERSION..=storage::VERSION => {
+                Index::from_sections(registry, Mapping::from_bytes(bytes), options)
+            }
             _ => first_format::from_bytes(registry, bytes, options),
         }
     }
@@ -118,7 +120,7 @@ impl Index {
         let mut bytes = Vec::new();
         (&file).take(MAGIC.len() as u64 + 4).read_to_end(&mut bytes).map_err(unreadable)?;
         match version(&bytes).map_err(fault)? {
-            storage::VERSION => {
+            storage::FIRST_VERSION..=storage::VERSION => {
                 let mapping = match options.mmap {
                     true => Mapping::of_file(&file, &bytes),
                     false => Mapping::in_memory(&file, &bytes),
@@ -144,7 +146,7 @@ impl Index {
         let values = engine_info.resolve(&settings.options).map_err(|error| error.to_string())?;
         // All checksums fit: the content is damage from before it was written, or a draft of the format.
         let unreadable = |fault: String| {
-            let version = storage::VERSION;
+            let version = sections.version();
             let fault = with_remedy(&fault);
             format!(
                 "format version {version}, but not as tamis writes it: {fault}; build the index again from its rules"
@@ -179,10 +181,10 @@ fn version(bytes: &[u8]) -> Result<u32, String> {
         return Err("not a tamis index".into());
     }
     match start.u32()? {
-        known @ (first_format::VERSION | storage::VERSION) => Ok(known),
+        known @ (first_format::VERSION | storage::FIRST_VERSION..=storage::VERSION) => Ok(known),
         other => {
             let (first, last) = (first_format::VERSION, storage::VERSION);
-            Err(format!("format version {other}; this version of tamis reads {first} and {last}"))
+            Err(format!("format version {other}; this version of tamis reads {first} to {last}"))
         }
     }
 }

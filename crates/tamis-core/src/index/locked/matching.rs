@@ -120,14 +120,15 @@ impl PinnedLocked<'_> {
                 scores.push(score);
             };
             match &state.engine {
-                InPlaceEngine::Plain(_) => {
+                // An engine that ranks by itself knows no groups.
+                InPlaceEngine::Ranking(engine) if request.top_k.groups.is_none() => {
+                    state.rank_in_engine(&**engine, &context, request, &mut scratch, &mut emit)?;
+                }
+                _ => {
                     subs.clear();
                     state.match_into(rows, row, &mut scratch, &mut subs);
                     let matches = subs.iter().copied();
                     scratch.ranker.rank(&context, &state.subscriptions, matches, request, emit)?;
-                }
-                InPlaceEngine::Ranking(engine) => {
-                    state.rank_in_engine(&**engine, &context, request, &mut scratch, &mut emit)?;
                 }
             }
             found.ends.push(found.subs.len());
@@ -196,14 +197,14 @@ impl LockedState {
         let LockedScratch { slots, engine: engine_scratch, ranker, weights, best, engine_best, .. } = scratch;
         let always = self.subscriptions.always().iter().copied();
         let sequence = |sub| self.subscriptions.sequence(sub);
-        best.begin(request.k);
+        best.begin(request.top_k.k);
         ranker.rank(context, &self.subscriptions, always, request, |sub, score| {
             best.offer(score, || sequence(sub), sub);
         })?;
         weights.load(request.weights.of(context.row).iter(), context.schema);
         let event = slots.load(context.rows, context.row, self.schema.len());
         engine_best.clear();
-        let query = TopKQuery { event: &event, weights, k: request.k, floor: best.floor() };
+        let query = TopKQuery { event: &event, weights, k: request.top_k.k, floor: best.floor() };
         engine.top_k(&query, engine_scratch, engine_best);
         engine_best.iter().for_each(|(sub, score)| best.offer(*score, || sequence(*sub), *sub));
         best.drain(emit);

@@ -280,4 +280,8 @@ impl ExpressionTexts for Subscriptions {
     fn sequence(&self, sub: SubId) -> u64 {
         self.get(sub).map_or(0, |subscription| subscription.sequence)
     }
+
+    fn id(&self, sub: SubId) -> Id {
+        self.get(sub).map_or(Id::Int(0), |subscription| subscription.id.clone())
+    }
 }

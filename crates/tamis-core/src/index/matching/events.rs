@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::event::{EventSource, JsonSource, Rows};
 use crate::expr::Explanation;
 use crate::index::{
-    EventWeights, Id, IdColumn, Index, Matches, NearMiss, PinnedIndex, RankedMatches, Stale, Weighting,
+    EventWeights, Id, IdColumn, Index, Matches, NearMiss, PinnedIndex, RankedMatches, Stale, TopK, Weighting,
 };
 use std::num::NonZeroUsize;
 
@@ -75,28 +75,30 @@ impl Index {
     }
 
     /// The `k` best matches of the one event of a source; see [`PinnedIndex::top_k`].
-    pub fn top_k_event<S: EventSource>(
+    pub fn top_k_event<'k, S: EventSource>(
         &self,
         source: &mut S,
-        k: usize,
+        k: impl Into<TopK<'k>>,
         weights: &EventWeights,
     ) -> Result<Vec<(Id, f64)>, S::Error> {
-        self.with_events(source, |pinned, rows, _| pinned.top_k(rows, 0, k, weights), Vec::extend)
+        let top_k = k.into();
+        self.with_events(source, |pinned, rows, _| pinned.top_k(rows, 0, top_k, weights), Vec::extend)
     }
 
     /// The `k` best matches of every event of a source; see [`PinnedIndex::top_k_rows`]. An error if there are not as many
     /// weights as events.
-    pub fn top_k_events<S: EventSource>(
+    pub fn top_k_events<'k, S: EventSource>(
         &self,
         source: &mut S,
-        k: usize,
+        k: impl Into<TopK<'k>>,
         weights: Weighting<'_>,
         threads: Option<NonZeroUsize>,
     ) -> Result<RankedMatches, S::Error> {
+        let top_k = k.into();
         let work = |pinned: &PinnedIndex<'_>, rows: &Rows, rows_before: usize| match weights
             .portion(rows_before..rows_before + rows.len())
         {
-            Ok(weights) => pinned.top_k_rows(rows, k, weights, threads),
+            Ok(weights) => pinned.top_k_rows(rows, top_k, weights, threads),
             Err(error) => Ok(Err(error)),
         };
         let ranked = self.with_events(source, work, RankedMatches::append)?;

@@ -4,7 +4,9 @@ use crate::error::Result;
 use crate::event::Rows;
 use crate::index::backend::PinnedBackend;
 use crate::index::ranking::RankingRequest;
-use crate::index::{EventWeights, Id, IdColumn, Index, Matches, NearMiss, RankedMatches, Stale, Weighting};
+use crate::index::{
+    EventWeights, Id, IdColumn, Index, Matches, NearMiss, RankedMatches, Stale, TopK, Weighting,
+};
 use crate::schema::Schema;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -43,29 +45,34 @@ impl PinnedIndex<'_> {
     }
 
     /// The `k` best matches of a row by score, best first; ties in order of insertion.
-    pub fn top_k(
+    pub fn top_k<'k>(
         &self,
         rows: &Rows,
         row: usize,
-        k: usize,
+        k: impl Into<TopK<'k>>,
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
-        let request =
-            RankingRequest { k, weights: Weighting::Same(weights), threads: Some(NonZeroUsize::MIN) };
+        let request = RankingRequest {
+            top_k: k.into(),
+            weights: Weighting::Same(weights),
+            threads: Some(NonZeroUsize::MIN),
+        };
         let ranked = self.0.top_k(rows, row..row + 1, &request)?;
         Ok(ranked.map(|ranked| ranked.matches.ids.iter().zip(ranked.scores).collect()))
     }
 
     /// As [`PinnedIndex::top_k`], for all rows; `threads` is the number of workers, by default one per core.
-    pub fn top_k_rows(
+    pub fn top_k_rows<'k>(
         &self,
         rows: &Rows,
-        k: usize,
+        k: impl Into<TopK<'k>>,
         weights: Weighting<'_>,
         threads: Option<NonZeroUsize>,
     ) -> Result<Result<RankedMatches>, Stale> {
         match weights.check(rows.len()) {
-            Ok(()) => self.0.top_k(rows, 0..rows.len(), &RankingRequest { k, weights, threads }),
+            Ok(()) => {
+                self.0.top_k(rows, 0..rows.len(), &RankingRequest { top_k: k.into(), weights, threads })
+            }
             Err(error) => Ok(Err(error)),
         }
     }
@@ -118,12 +125,12 @@ impl Index {
     }
 
     /// As [`PinnedIndex::top_k`], for rows read with a schema taken before.
-    pub fn top_k(
+    pub fn top_k<'k>(
         &self,
         schema: &Schema,
         rows: &Rows,
         row: usize,
-        k: usize,
+        k: impl Into<TopK<'k>>,
         weights: &EventWeights,
     ) -> Result<Result<Vec<(Id, f64)>>, Stale> {
         let pinned = self.pin();
@@ -132,11 +139,11 @@ impl Index {
     }
 
     /// As [`PinnedIndex::top_k_rows`], for rows read with a schema taken before.
-    pub fn top_k_rows(
+    pub fn top_k_rows<'k>(
         &self,
         schema: &Schema,
         rows: &Rows,
-        k: usize,
+        k: impl Into<TopK<'k>>,
         weights: Weighting<'_>,
         threads: Option<NonZeroUsize>,
     ) -> Result<Result<RankedMatches>, Stale> {

@@ -3,14 +3,18 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `weights` | how much does each attribute of an event count? |
-//! | `ranker` | which matches of an event have the k highest scores? |
+//! | `ranker` | which matches of an event have the k highest scores, if all of them are scored? |
+//! | `groups` | which group does an id belong to, and which matches are the best with some of each? |
 //!
 //! [`crate::engine::scoring`] defines the score of a match: engines that rank by themselves use the same definition.
 
+mod groups;
 mod ranker;
 mod weights;
 
-pub(super) use ranker::{ExpressionTexts, Ranker};
+pub(super) use groups::BestMatches;
+pub use groups::{Groups, TopK};
+pub(super) use ranker::{ExpressionTexts, Ranker, ScorerCache};
 pub use weights::{EventWeights, Weighting};
 
 use super::Matches;
@@ -36,8 +40,8 @@ impl RankedMatches {
 /// The parameters of a ranking.
 #[derive(Clone, Copy)]
 pub(super) struct RankingRequest<'r> {
-    /// Maximum matches per row.
-    pub k: usize,
+    /// Maximum matches per row, in all and of each group.
+    pub top_k: TopK<'r>,
     /// Attribute weights of the rows.
     pub weights: Weighting<'r>,
     /// Number of workers; by default one per core.

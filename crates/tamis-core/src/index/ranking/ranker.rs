@@ -1,14 +1,15 @@
-//! The k highest scores among an event's matches.
+//! The k highest scores among an event's matches, for engines that do not rank by themselves.
 //!
 //! An expression is parsed when it is first scored; its scorer is cached for the other events that it matches, because
 //! parsing takes a hundred times as long as scoring. Often the cache holds one number: without attribute weights, all
 //! matches of a conjunction have the same score.
 
-use super::RankingRequest;
-use crate::engine::scoring::{AttributeWeights, BestK, WeightedPredicates};
+use super::{BestMatches, RankingRequest};
+use crate::engine::scoring::{AttributeWeights, WeightedPredicates};
 use crate::error::{Error, Result};
-use crate::event::EventSlots;
+use crate::event::{Event, EventSlots};
 use crate::expr::parse;
+use crate::index::Id;
 use crate::index::matching::EventContext;
 use rustc_hash::FxHashMap;
 
@@ -28,6 +29,8 @@ pub(in crate::index) trait ExpressionTexts {
 
     /// Position in insertion order.
     fn sequence(&self, location: Self::Location) -> u64;
+
+    fn id(&self, location: Self::Location) -> Id;
 }
 
 /// Ranks the matches of one event after another.
@@ -38,12 +41,12 @@ pub(in crate::index) struct Ranker<L> {
     /// Its attribute weights.
     weights: AttributeWeights,
     /// The best matches so far. Empty between events.
-    best: BestK<L>,
+    best: BestMatches<L>,
 }
 
 /// Scorers of expressions that were parsed before.
 #[derive(Default)]
-struct ScorerCache {
+pub(in crate::index) struct ScorerCache {
     /// By [`ExpressionTexts::key`].
     by_key: FxHashMap<u64, CachedScorer>,
     /// Estimated bytes of `by_key`.
@@ -63,7 +66,7 @@ impl<L> Default for Ranker<L> {
             cache: ScorerCache::default(),
             slots: EventSlots::default(),
             weights: AttributeWeights::default(),
-            best: BestK::default(),
+            best: BestMatches::default(),
         }
     }
 }
@@ -85,33 +88,46 @@ impl<L: Copy> Ranker<L> {
         request: &RankingRequest<'_>,
         emit: impl FnMut(L, f64),
     ) -> Result<()> {
-        if request.k == 0 {
+        let top_k = request.top_k;
+        if top_k.k == 0 {
             return Ok(());
         }
-        self.best.begin(request.k);
+        self.best.begin(top_k);
         self.weights.load(request.weights.of(context.row).iter(), context.schema);
         let event = self.slots.load(context.rows, context.row, context.schema.len());
         for location in matches {
-            let score = match self.cache.by_key.get(&texts.key(location)) {
-                Some(CachedScorer::Constant(score)) if self.weights.is_empty() => *score,
-                Some(CachedScorer::Predicates(predicates)) => predicates.score(&event, &self.weights),
-                _ => {
-                    let text = texts.text(location).ok_or_else(|| Error::damaged("a text is not UTF-8"))?;
-                    let expr = parse(text, context.limits)?;
-                    let predicates = WeightedPredicates::new(&expr, context.schema, context.missing)?;
-                    let score = predicates.score(&event, &self.weights);
-                    self.cache.insert(texts.key(location), predicates, &self.weights);
-                    score
-                }
-            };
-            self.best.offer(score, || texts.sequence(location), location);
+            let score = self.cache.score(context, texts, location, &event, &self.weights)?;
+            self.best.offer(top_k, score, texts, location);
         }
-        self.best.drain(emit);
+        self.best.drain(top_k, emit);
         Ok(())
     }
 }
 
 impl ScorerCache {
+    /// The score of a match; its text is parsed unless the scorer is cached.
+    pub fn score<L: Copy>(
+        &mut self,
+        context: &EventContext<'_>,
+        texts: &impl ExpressionTexts<Location = L>,
+        location: L,
+        event: &Event<'_>,
+        weights: &AttributeWeights,
+    ) -> Result<f64> {
+        match self.by_key.get(&texts.key(location)) {
+            Some(CachedScorer::Constant(score)) if weights.is_empty() => Ok(*score),
+            Some(CachedScorer::Predicates(predicates)) => Ok(predicates.score(event, weights)),
+            _ => {
+                let text = texts.text(location).ok_or_else(|| Error::damaged("a text is not UTF-8"))?;
+                let expr = parse(text, context.limits)?;
+                let predicates = WeightedPredicates::new(&expr, context.schema, context.missing)?;
+                let score = predicates.score(event, weights);
+                self.insert(texts.key(location), predicates, weights);
+                Ok(score)
+            }
+        }
+    }
+
     /// Caches a constant if that is valid for these weights, the scorer otherwise; nothing if there is no room.
     fn insert(&mut self, key: u64, predicates: WeightedPredicates, weights: &AttributeWeights) {
         // Hash tables are half full on average.

@@ -180,12 +180,11 @@ impl Shared {
 
     /// Normalizes the recent subscriptions of a snapshot again, with another schema.
     fn renumber_recent(&self, next: &mut Snapshot, schema: &mut Arc<Schema>) -> Result<()> {
-        let mut normalizer = Normalizer::default();
         let mut recent = Vec::with_capacity(next.recent.len());
         for old in next.recent.iter() {
-            let normal = normalizer.normalize(&parse(&old.text, &self.limits)?, schema, self.missing).clone();
-            let (id, text, sequence) = (old.id.clone(), old.text.clone(), old.sequence);
-            recent.push(Arc::new(RecentSubscription { id, text, sequence, normal }));
+            let (named, expr) =
+                ((old.id.clone(), old.text.clone(), old.sequence), parse(&old.text, &self.limits)?);
+            recent.push(Arc::new(RecentSubscription::new(named, &expr, schema, self.missing)?));
         }
         next.recent = Arc::new(recent);
         Ok(())

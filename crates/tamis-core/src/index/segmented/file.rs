@@ -12,7 +12,7 @@ use super::{Segmented, SegmentedOptions};
 use crate::compiled::{CompiledOptions, PatternBudget};
 use crate::engine::registry::OptionValues;
 use crate::error::Error;
-use crate::expr::{Normalizer, parse};
+use crate::expr::parse;
 use crate::index::file::{ByteReader, ByteWriter};
 use crate::index::parsing::parse_ahead;
 use crate::index::{Id, Settings};
@@ -168,11 +168,12 @@ impl Snapshot {
             }
             let expr = parse(text, &settings.limits).map_err(|error| error.to_string())?;
             let mut schema = self.schema.clone();
-            let normal = Normalizer::default().normalize(&expr, &mut schema, settings.missing).clone();
+            let named = (id.clone(), text.into(), sequence);
+            let recent = RecentSubscription::new(named, &expr, &mut schema, settings.missing);
             if schema.len() != attributes {
                 return Err(format!("an attribute of {id} is unknown"));
             }
-            self.push(RecentSubscription { id, text: text.into(), sequence, normal });
+            self.push(recent.map_err(|error| error.to_string())?);
         }
         Ok(())
     }

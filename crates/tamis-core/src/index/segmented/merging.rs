@@ -15,10 +15,11 @@
 use super::Shared;
 use super::background::SegmentReading;
 use super::sample::renumbered;
-use super::segment::{BuiltSegments, Segment, SegmentInputs, SegmentsBuilder};
+use super::segment::{BuiltSegments, NewMember, Segment, SegmentInputs, SegmentsBuilder};
 use super::snapshot::{LiveSegment, Snapshot};
 use super::update::WriterState;
 use crate::compiled::{SegmentLimits, SegmentSize};
+use crate::engine::scoring::WeightedPredicates;
 use crate::error::{Error, Interruption, Result};
 use crate::expr::{Normalizer, parse};
 use crate::index::parsing::parse_ahead;
@@ -223,7 +224,7 @@ impl Shared {
             ((sequence, segment, local), segment.texts.get(local as usize))
         });
         let mut builder = SegmentsBuilder::new(&self.options.compiled);
-        let mut normalizer = Normalizer::default();
+        let (mut normalizer, mut weighted) = (Normalizer::default(), WeightedPredicates::default());
         parse_ahead(
             batch,
             |text| {
@@ -241,7 +242,8 @@ impl Shared {
                 if builder.contains(&id) {
                     return Err(damaged("an id is there twice"));
                 }
-                builder.push(&id, &text, sequence, normal);
+                weighted.set(&expr, schema, self.missing)?;
+                builder.push(NewMember { id: &id, text: &text, sequence, normal, weighted: &weighted });
                 Ok(expr)
             },
         )?;

@@ -247,7 +247,7 @@ impl Snapshot {
             memory.ids += size_of::<Arc<RecentSubscription>>() + ARC_COUNTERS;
             memory.ids += size_of::<RecentSubscription>() + recent.id.heap();
             memory.texts += recent.text.len();
-            memory.engine += recent.normal.memory();
+            memory.engine += recent.normal.memory() + recent.weighted.memory();
         }
         memory
     }

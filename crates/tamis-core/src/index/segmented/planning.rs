@@ -3,6 +3,7 @@
 use super::snapshot::Location;
 use super::{Segmented, Shared};
 use crate::compiled::CompiledBuilder;
+use crate::engine::scoring::WeightedPredicates;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Normal, Normalizer, Root, parse};
 use crate::index::{Id, MatchPlan, PlanStorage};
@@ -51,7 +52,8 @@ impl Shared {
             return plan;
         }
         let mut builder = CompiledBuilder::new(&self.options.compiled);
-        builder.add(&normal);
+        // The plan does not depend on weights.
+        builder.add(&normal, &WeightedPredicates::default());
         let segment = builder.finish(schema.len(), None);
         let alternatives =
             segment.map_or_else(|_| Vec::new(), |segment| segment.explain(0, &normal, &schema));

@@ -8,6 +8,7 @@
 
 use super::members::{Ids, IdsBuilder, Strings, StringsBuilder};
 use crate::compiled::{CompiledBuilder, CompiledOptions, CompiledSegment, PatternBudget, SegmentOverflow};
+use crate::engine::scoring::WeightedPredicates;
 use crate::error::{Error, Result};
 use crate::event::Rows;
 use crate::expr::{Limits, Missing, Normal, Normalizer, Root, parse};
@@ -51,6 +52,15 @@ impl Segment {
             [first] => first + u64::from(local),
             all => all.get(local as usize).copied().unwrap_or(0),
         }
+    }
+
+    /// Number of members before a position in the order of insertion.
+    pub fn members_before(&self, sequence: u64) -> u32 {
+        let before = match self.sequences.as_slice() {
+            [first] => sequence.saturating_sub(*first).min(self.len() as u64) as usize,
+            all => all.partition_point(|of_member| *of_member < sequence),
+        };
+        before as u32
     }
 
     /// Bytes of ids with their lookup table, and of texts.
@@ -144,6 +154,20 @@ pub(super) struct BuiltSegments {
     pub smallest_overflow: Option<usize>,
 }
 
+/// A member that is added to a segment.
+#[derive(Clone, Copy)]
+pub(super) struct NewMember<'m> {
+    /// Not there yet.
+    pub id: &'m Id,
+    /// The expression as given.
+    pub text: &'m str,
+    /// Position in insertion order: greater than all before.
+    pub sequence: u64,
+    pub normal: &'m Normal,
+    /// Its predicates as written.
+    pub weighted: &'m WeightedPredicates,
+}
+
 /// Takes members in order of insertion and builds one segment of them, or several if they exceed its limits.
 pub(super) struct SegmentsBuilder {
     options: CompiledOptions,
@@ -165,17 +189,15 @@ impl SegmentsBuilder {
         self.builders.iter().any(|builder| builder.ids.contains(id))
     }
 
-    /// Adds a member whose id is not there yet and whose sequence is greater than all before.
-    pub fn push(&mut self, id: &Id, text: &str, sequence: u64, normal: &Normal) {
+    /// Adds a member.
+    pub fn push(&mut self, member: NewMember<'_>) {
         self.len += 1;
         let max_members = self.options.limits.expressions.max(1) as usize;
         match self.builders.last_mut() {
-            Some(builder) if builder.sequences.len() < max_members => {
-                builder.push(id, text, sequence, normal)
-            }
+            Some(builder) if builder.sequences.len() < max_members => builder.push(member),
             _ => {
                 let mut builder = SegmentBuilder::new(&self.options);
-                builder.push(id, text, sequence, normal);
+                builder.push(member);
                 self.builders.push(builder);
             }
         }
@@ -214,15 +236,15 @@ impl SegmentBuilder {
     }
 
     /// Adds a member. There are fewer than the limit of expressions, so its number fits.
-    fn push(&mut self, id: &Id, text: &str, sequence: u64, normal: &Normal) {
+    fn push(&mut self, NewMember { id, text, sequence, normal, weighted }: NewMember<'_>) {
         let local = self.sequences.len() as u32;
         self.ids.push(id);
         self.texts.push(text);
         self.sequences.push(sequence);
         match normal.root() {
-            Root::Node(_) => self.compiled.add(normal),
+            Root::Node(_) => self.compiled.add(normal, weighted),
             constant => {
-                self.compiled.skip();
+                self.compiled.skip(weighted);
                 let list = if constant == Root::Always { &mut self.always } else { &mut self.never };
                 list.push(local);
             }
@@ -248,7 +270,7 @@ impl SegmentBuilder {
             return Err(overflow.into());
         }
         built.smallest_overflow = Some(built.smallest_overflow.map_or(members, |least| least.min(members)));
-        let mut normalizer = Normalizer::default();
+        let (mut normalizer, mut weighted) = (Normalizer::default(), WeightedPredicates::default());
         let mut schema = inputs.schema.clone();
         for half in [0..members / 2, members / 2..members] {
             let mut builder = SegmentBuilder::new(options);
@@ -256,7 +278,9 @@ impl SegmentBuilder {
                 let text = texts.get(local).ok_or_else(|| Error::Internal("a text is not UTF-8".into()))?;
                 let expr = parse(text, inputs.limits)?;
                 let normal = normalizer.normalize(&expr, &mut schema, inputs.missing);
-                builder.push(&ids.get(local), text, sequences[local], normal);
+                weighted.set(&expr, &schema, inputs.missing)?;
+                let (id, sequence) = (&ids.get(local), sequences[local]);
+                builder.push(NewMember { id, text, sequence, normal, weighted: &weighted });
             }
             builder.finish_divided(options, inputs, built)?;
         }

@@ -1,8 +1,9 @@
 //! Adding, replacing and removing subscriptions. Each update publishes one new snapshot, or none if it fails.
 
 use super::Shared;
-use super::segment::{Segment, SegmentInputs, SegmentsBuilder};
+use super::segment::{NewMember, Segment, SegmentInputs, SegmentsBuilder};
 use super::snapshot::{LiveSegment, RecentSubscription, Snapshot};
+use crate::engine::scoring::WeightedPredicates;
 use crate::error::{Error, Interruption, Result};
 use crate::event::Rows;
 use crate::expr::{Expr, Missing, Normalizer, Root};
@@ -34,7 +35,7 @@ impl Shared {
                 return Err(Error::DuplicateId(id));
             }
             let sequence = next.next_sequence;
-            Ok(next.push_normalized(id, text, sequence, &expr, self.missing))
+            next.push_normalized((id, text, sequence), &expr, self.missing)
         })
     }
 
@@ -43,7 +44,7 @@ impl Shared {
             let location = next.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
             let sequence = next.sequence(location);
             next.remove(location);
-            Ok(next.push_normalized(id.clone(), text, sequence, &expr, self.missing))
+            next.push_normalized((id.clone(), text, sequence), &expr, self.missing)
         })
     }
 
@@ -58,7 +59,7 @@ impl Shared {
     /// Blocks other writers, not readers, until the whole batch is added.
     pub fn add_many(self: &Arc<Shared>, batch: &mut dyn Iterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
         self.update(|next| {
-            let mut normalizer = Normalizer::default();
+            let (mut normalizer, mut weighted) = (Normalizer::default(), WeightedPredicates::default());
             let mut never = Vec::new();
             let mut row = 0;
             let mut added = AddedBatch::Recent(Vec::new());
@@ -80,12 +81,18 @@ impl Shared {
                     let sequence = next.next_sequence + row as u64;
                     match &mut added {
                         AddedBatch::Recent(recent) => {
-                            recent.push(RecentSubscription { id, text, sequence, normal: normal.clone() });
+                            let (normal, weighted) =
+                                (normal.clone(), WeightedPredicates::new(&expr, &next.schema, self.missing)?);
+                            recent.push(RecentSubscription { id, text, sequence, normal, weighted });
                             if recent.len() > room {
                                 added = AddedBatch::Segments(Box::new(self.segment_builder(recent.iter())));
                             }
                         }
-                        AddedBatch::Segments(builder) => builder.push(&id, &text, sequence, normal),
+                        AddedBatch::Segments(builder) => {
+                            weighted.set(&expr, &next.schema, self.missing)?;
+                            let (id, text, weighted) = (&id, &text, &weighted);
+                            builder.push(NewMember { id, text, sequence, normal, weighted });
+                        }
                     }
                     row += 1;
                     Ok(expr)
@@ -164,9 +171,7 @@ impl Shared {
         recent: impl IntoIterator<Item = &'r RecentSubscription>,
     ) -> SegmentsBuilder {
         let mut builder = SegmentsBuilder::new(&self.options.compiled);
-        for RecentSubscription { id, text, sequence, normal } in recent {
-            builder.push(id, text, *sequence, normal);
-        }
+        recent.into_iter().for_each(|subscription| builder.push(subscription.as_member()));
         builder
     }
 }
@@ -181,21 +186,14 @@ impl AddedBatch {
 }
 
 impl Snapshot {
-    /// Adds an expression under an id that is not present; returns whether some event could match it.
-    fn push_normalized(
-        &mut self,
-        id: Id,
-        text: Box<str>,
-        sequence: u64,
-        expr: &Expr,
-        missing: Missing,
-    ) -> bool {
+    /// Adds an expression with its text under an id that is not present, at a position in insertion order; returns whether some event could match it.
+    fn push_normalized(&mut self, named: (Id, Box<str>, u64), expr: &Expr, missing: Missing) -> Result<bool> {
         let mut schema: Arc<Schema> = self.schema.clone();
-        let normal = Normalizer::default().normalize(expr, &mut schema, missing).clone();
+        let recent = RecentSubscription::new(named, expr, &mut schema, missing)?;
         self.schema = schema;
-        let can_match = normal.root() != Root::Never;
-        self.push(RecentSubscription { id, text, sequence, normal });
-        can_match
+        let can_match = recent.normal.root() != Root::Never;
+        self.push(recent);
+        Ok(can_match)
     }
 }
 

@@ -6,7 +6,7 @@ use tamis_conformance::container::Container;
 use tamis_core::Error;
 use tamis_core::event::JsonSource;
 use tamis_core::expr::Limits;
-use tamis_core::index::{Id, Index, LoadOptions, Settings};
+use tamis_core::index::{EventWeights, Id, Index, LoadOptions, Settings};
 
 /// Tags of a segment's sections, from `docs/file-format.md`.
 const ID_TABLE: u32 = 5;
@@ -16,6 +16,13 @@ const NODES: u32 = 68;
 const COMPLEX: u32 = 80;
 const SUBEXPRESSION_TESTS: u32 = 83;
 const PATTERN_TEXT: u32 = 92;
+const RANKS: u32 = 94;
+const BOUNDS: u32 = 95;
+const BOUND_STARTS: u32 = 96;
+const TOKEN_STARTS: u32 = 97;
+const TOKENS: u32 = 98;
+const WEIGHTS: u32 = 99;
+const SCORE_TESTS: u32 = 100;
 /// Tags of group 0.
 const SETTINGS: u32 = 1;
 const ATTRIBUTE_BYTES: u32 = 2;
@@ -99,6 +106,45 @@ fn subexpressions_nest_as_deep_as_the_stack_allows() {
     let index = Index::from_bytes(&file.to_bytes()).expect("sound");
     let event: &[u8] = br#"{"a": 1, "b": 7000, "c": 2}"#;
     assert_eq!(matches(&index, event, 100), 0);
+}
+
+/// Ranks, bounds and weights that no rules have: refused where work or memory depends on them, else ranked somehow.
+#[test]
+fn scores_of_other_rules_are_refused_or_harmless() {
+    let rule = |n: i64| format!("a = {} ^ {} and (b > {n} ^ 0.5 or c = 1)", n % 7, n % 90);
+    let file = compacted((0..500).map(rule));
+    let nan = f64::NAN.to_le_bytes();
+    let changes: [(u32, &dyn Fn(&mut Vec<u8>)); 9] = [
+        (RANKS, &|bytes| bytes.truncate(8)),
+        (BOUNDS, &|bytes| bytes[..8].copy_from_slice(&nan)),
+        (BOUNDS, &|bytes| bytes[7] ^= 0x80),
+        (BOUND_STARTS, &|bytes| bytes[0] = 1),
+        (TOKEN_STARTS, &|bytes| bytes[4..8].fill(0xff)),
+        (TOKENS, &|bytes| bytes.fill(0xff)),
+        (TOKENS, &|bytes| bytes[0] = 0x7c),
+        (WEIGHTS, &|bytes| bytes[..8].copy_from_slice(&(-1.0_f64).to_le_bytes())),
+        (SCORE_TESTS, &|bytes| bytes[..8].fill(0xff)),
+    ];
+    for (at, (tag, change)) in changes.into_iter().enumerate() {
+        let mut changed = file.clone();
+        change(changed.bytes(1, tag));
+        assert!(!refusal(&changed).is_empty(), "change {at}");
+    }
+    for fill in [0, 0xff, 0x80, 0x17] {
+        let mut changed = file.clone();
+        changed.bytes(1, RANKS).iter_mut().step_by(3).for_each(|byte| *byte = fill);
+        let index = Index::from_bytes(&changed.to_bytes()).expect("the order is not trusted");
+        for event in [r#"{"a": 3, "b": 400}"#, r#"{"a": 6, "c": 1}"#, "{}"] {
+            for k in [1, 7, usize::MAX] {
+                let mut weights = EventWeights::default();
+                for _ in 0..2 {
+                    let mut source = JsonSource::one(event.as_bytes());
+                    assert!(index.top_k_event(&mut source, k, &weights).expect("some ranking").len() <= 500);
+                    weights.set("a", 2.5).expect("a weight");
+                }
+            }
+        }
+    }
 }
 
 /// A thousand nodes that lead to one list: an event with all values would read it a thousand times.

@@ -165,9 +165,9 @@ fn foreign_and_newer_files_are_named_as_such() {
     assert!(message(b"PAR1 and more than eight bytes").contains("not a tamis index"));
     assert!(message(&[0; 4_096]).contains("not a tamis index"));
     let mut newer = small().to_bytes();
-    newer[8..12].copy_from_slice(&3u32.to_le_bytes());
+    newer[8..12].copy_from_slice(&4u32.to_le_bytes());
     let message = message(&newer);
-    assert!(message.contains("version 3") && message.contains("reads 1 and 2"), "{message}");
+    assert!(message.contains("version 4") && message.contains("reads 1 to 3"), "{message}");
 }
 
 #[test]

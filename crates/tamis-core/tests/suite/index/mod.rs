@@ -1,6 +1,7 @@
 //! The index under updates, threads, files, and every source of events.
 
 mod batches;
+mod best_of_many;
 mod concurrency;
 mod crafted;
 mod files;
@@ -9,4 +10,4 @@ mod near_misses;
 mod saving;
 mod segmented;
 mod sources;
-mod top_k;
+pub mod top_k;

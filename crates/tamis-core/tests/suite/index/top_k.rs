@@ -69,23 +69,9 @@ impl Checked {
         }
     }
 
-    /// All matches of a row with their scores, best first: each predicate is an expression of its own.
     fn expected(&self, schema: &Schema, rows: &Rows, row: usize, given: &Given) -> Vec<(Id, f64)> {
         let truth = |expr: &Expr| expr.evaluate_row(schema, rows, row, self.missing);
-        let score = |expr: &Expr| {
-            let mut sum = 0.0;
-            expr.for_each_condition(false, &mut |condition, negated| {
-                let wanted = if negated { Truth::False } else { Truth::True };
-                if truth(&Expr::Condition(condition.clone())) == wanted {
-                    sum += condition.weight * given.of(condition);
-                }
-            });
-            sum
-        };
-        let matching = self.model.iter().filter(|(_, expr)| truth(expr) == Truth::True);
-        let mut ranked: Vec<_> = matching.map(|(id, expr)| (id.clone(), score(expr))).collect();
-        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        ranked
+        sort_all(&self.model, truth, |condition| given.of(condition))
     }
 
     fn check(&mut self, events: &[GivenEvent], each: &[Given]) {
@@ -121,7 +107,29 @@ impl Checked {
     }
 }
 
-fn slice(ranked: &RankedMatches, row: usize) -> Vec<(Id, f64)> {
+/// All matches with their scores, best first: each predicate is an expression of its own.
+pub fn sort_all(
+    model: &[(Id, Expr)],
+    truth: impl Fn(&Expr) -> Truth,
+    weight: impl Fn(&Condition) -> f64,
+) -> Vec<(Id, f64)> {
+    let score = |expr: &Expr| {
+        let mut sum = 0.0;
+        expr.for_each_condition(false, &mut |condition, negated| {
+            let wanted = if negated { Truth::False } else { Truth::True };
+            if truth(&Expr::Condition(condition.clone())) == wanted {
+                sum += condition.weight * weight(condition);
+            }
+        });
+        sum
+    };
+    let matching = model.iter().filter(|(_, expr)| truth(expr) == Truth::True);
+    let mut ranked: Vec<_> = matching.map(|(id, expr)| (id.clone(), score(expr))).collect();
+    ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    ranked
+}
+
+pub(super) fn slice(ranked: &RankedMatches, row: usize) -> Vec<(Id, f64)> {
     let offsets = &ranked.matches.offsets;
     (offsets[row] as usize..offsets[row + 1] as usize)
         .map(|at| (ranked.matches.ids.get(at), ranked.scores[at]))

@@ -148,6 +148,20 @@ impl<'w> TestEncoder<'w> {
         }
     }
 
+    /// The encoded test of an operand in 8 bytes, whatever the arena has.
+    pub fn operand_wide(&mut self, operand: Operand) -> Result<u64, SegmentOverflow> {
+        match operand.kind() {
+            // Always an entry of the table.
+            OperandKind::Subexpression(subexpression) => {
+                let test = self.encoding.decode(self.subexpressions[subexpression]);
+                Ok(TestEncoding::Wide.encode(test))
+            }
+            OperandKind::Predicate(predicate) => {
+                self.encode(self.conditions[predicate].test, TestEncoding::Wide)
+            }
+        }
+    }
+
     /// Whether an operand's test is a complex one.
     pub fn is_complex(&mut self, operand: Operand) -> Result<bool, SegmentOverflow> {
         let encoded = self.operand(operand)?;

@@ -17,6 +17,8 @@ const MIN_GROUP: usize = 8;
 #[derive(Clone, Copy)]
 pub(super) struct PendingEntry {
     pub target: RowTarget,
+    /// The rank of its member: entries ascend by it.
+    pub rank: u32,
     pub keys: [AccessKey; 2],
     /// Where its residual tests begin in `ArenaWriter::tests`.
     start: u32,
@@ -40,7 +42,7 @@ impl PendingEntry {
 }
 
 impl ArenaWriter<'_> {
-    /// Collects the entries of a place with their residual tests: the least likely first, complex ones last.
+    /// Collects the entries of a place by rank, with their residual tests: the least likely first, complex ones last.
     pub(super) fn gather(&mut self, postings: &Postings, placed: &[Posting]) -> Result<(), SegmentOverflow> {
         self.entries.clear();
         self.tests.clear();
@@ -64,8 +66,10 @@ impl ArenaWriter<'_> {
             let target = self.alternatives.target(alternative);
             let target = if many_valued { target.repeated() } else { target };
             let end = self.limits.items(self.tests.len(), "residual tests of one place")?;
-            self.entries.push(PendingEntry { target, keys, start, len: end - start, plain });
+            let rank = self.ranks.of(target.number()).rank();
+            self.entries.push(PendingEntry { target, rank, keys, start, len: end - start, plain });
         }
+        self.entries.sort_by_key(|entry| entry.rank);
         Ok(())
     }
 
@@ -115,6 +119,8 @@ impl ArenaWriter<'_> {
             };
             groups.push(EntryGroup { dimension: members[0].0, entries: members.iter().map(keyed).collect() });
         }
+        // Groups that are too small were appended.
+        flat.sort_by_key(|entry| entry.rank);
         (flat, groups)
     }
 

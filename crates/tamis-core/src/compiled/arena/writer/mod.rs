@@ -2,17 +2,20 @@
 //!
 //! ```text
 //! list:   header
+//!         ranks of the first of each 16 targets and of each 16 entries
 //!         targets without residual tests
 //!         first tests of the other entries
 //!         starts of their rows                unless all rows have equal length
 //!         rows                                target and further tests
 //!         directory of the groups             dimensions, then offsets of their tables
-//! table:  header
+//! table:  header                              with the rank of the first entry
+//!         ranks of the first entries of further blocks
 //!         interval blocks                     of the first key and, if there are two, of the second
 //!         starts of the rows                  unless all rows have equal length
 //!         rows                                target and residual tests
 //! ```
 //!
+//! Entries ascend by the rank of their member ([`scores`](crate::compiled::scores)), so that ranking reads a prefix of them.
 //! Residual tests lie behind the keys that lead to them, so rejecting a candidate is one sequential read. A list stands
 //! for a node, or for every event; a table for a scan, a pair, or a group: the entries of a long list that continue
 //! with the same dimension.
@@ -36,6 +39,7 @@ use crate::compiled::build::alternatives::{Alternatives, Operand, Subexpressions
 use crate::compiled::build::conditions::{SpaceCondition, SpaceConditions};
 use crate::compiled::build::placement::{PostingPlace, Postings};
 use crate::compiled::limits::{ArenaOffset, DimensionId, SegmentLimits, SegmentOverflow};
+use crate::compiled::scores::RanksView;
 use crate::compiled::values::spaces::ValueSpaces;
 use crate::error::Interruption;
 use encoder::TestEncoder;
@@ -56,6 +60,8 @@ pub(in crate::compiled) struct ArenaLayout {
     /// Number of memo slots.
     pub memos: u32,
     pub counts: LayoutCounts,
+    /// Encoded tests of weighted predicates, 8 bytes each.
+    pub score_tests: Vec<u64>,
 }
 
 /// How many records there are, for statistics.
@@ -68,14 +74,25 @@ pub(in crate::compiled) struct LayoutCounts {
     pub lists: u64,
 }
 
+/// What the passes before have made of the expressions.
+#[derive(Clone, Copy)]
+pub(in crate::compiled) struct WriterInputs<'w> {
+    pub alternatives: &'w Alternatives,
+    pub subexpressions: &'w Subexpressions,
+    pub postings: &'w Postings,
+    /// Ranks of the members.
+    pub ranks: RanksView<'w>,
+    /// Distinct tests of weighted predicates.
+    pub score_tests: &'w [Operand],
+}
+
 /// Writes all postings.
 pub(in crate::compiled) fn write(
     conditions: &mut SpaceConditions,
-    alternatives: &Alternatives,
-    subexpressions: &Subexpressions,
-    postings: &Postings,
+    inputs: WriterInputs<'_>,
     limits: &SegmentLimits,
 ) -> Result<ArenaLayout, SegmentOverflow> {
+    let WriterInputs { alternatives, subexpressions, postings, ranks, score_tests } = inputs;
     let complex = std::mem::take(&mut conditions.complex);
     let encoding = encoder::choose_encoding(conditions, alternatives, subexpressions, complex.len());
     let mut tests = TestEncoder::new(&conditions.conditions, encoding, complex, limits);
@@ -85,6 +102,7 @@ pub(in crate::compiled) fn write(
     let mut writer = ArenaWriter {
         conditions: &conditions.conditions,
         alternatives,
+        ranks,
         spaces: &conditions.spaces,
         limits,
         // Nothing begins at offset 0, which stands for none.
@@ -101,6 +119,9 @@ pub(in crate::compiled) fn write(
     // The last row is read as if it had the maximum length.
     writer.arena.extend([0; MAX_UNIFORM_ROW]);
     writer.offset()?;
+    // Behind the tests of the arena, whose entries of the table have 16 bits with tests of 4 bytes.
+    let encode = |test: &Operand| writer.encoder.operand_wide(*test);
+    let score_tests = score_tests.iter().map(encode).collect::<Result<Vec<u64>, _>>()?;
     let ArenaWriter { arena, dimensions, nodes, everywhere, counts, encoder, .. } = writer;
     Ok(ArenaLayout {
         encoding,
@@ -112,6 +133,7 @@ pub(in crate::compiled) fn write(
         subexpression_tests: encoder.subexpression_tests,
         memos: encoder.memos,
         counts,
+        score_tests,
     })
 }
 
@@ -120,6 +142,7 @@ struct ArenaWriter<'w> {
     /// By predicate.
     conditions: &'w [SpaceCondition],
     alternatives: &'w Alternatives,
+    ranks: RanksView<'w>,
     spaces: &'w ValueSpaces,
     limits: &'w SegmentLimits,
     arena: Vec<u32>,

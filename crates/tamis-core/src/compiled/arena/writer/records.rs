@@ -39,6 +39,7 @@ impl ArenaWriter<'_> {
         }
         let start = self.aligned_offset()?;
         self.arena.extend([0; ListHeader::WORDS]);
+        self.arena.extend(decided.chunks(BLOCK).chain(flat.chunks(BLOCK)).map(|block| block[0].rank));
         self.arena.extend(decided.iter().map(|entry| entry.target.word()));
         self.first_tests(&flat)?;
         let rows = self.rows(&flat, FirstTest::Separate)?;
@@ -47,6 +48,7 @@ impl ArenaWriter<'_> {
             entries: self.limits.list_entries(flat.len())?,
             rows,
             groups: directory.len() as u32,
+            ranked: true,
             directory: self.offset()?.get() - start.get(),
         };
         TableDirectory::write(&directory, &mut self.arena);
@@ -81,6 +83,9 @@ impl ArenaWriter<'_> {
             entries.iter().map(|entry| self.without_key_test(entry, keys)).collect();
         let start = self.aligned_offset()?;
         self.arena.extend([0; TableHeader::WORDS]);
+        let ranks_end = self.arena.len() + TableHeader::rank_words(entries.len());
+        self.arena.extend(entries.chunks(BLOCK).skip(1).map(|block| block[0].rank));
+        self.arena.resize(ranks_end, 0);
         for block in entries.chunks(BLOCK) {
             for key in 0..keys {
                 let intervals: Vec<(u32, u32)> = block.iter().map(|entry| entry.keys[key].interval).collect();
@@ -89,7 +94,8 @@ impl ArenaWriter<'_> {
         }
         let rows = self.rows(&entries, FirstTest::InRow)?;
         let count = self.limits.items(entries.len(), "entries of one table")?;
-        let header = TableHeader { entries: count, width, pair: keys == 2, rows };
+        let rank = Some(entries.first().map_or(0, |first| first.rank));
+        let header = TableHeader { entries: count, width, pair: keys == 2, rows, rank };
         self.arena[start.index()..][..TableHeader::WORDS].copy_from_slice(&header.pack());
         Ok(start)
     }

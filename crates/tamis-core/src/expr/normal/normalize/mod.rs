@@ -61,12 +61,32 @@ const NOT_COPIED: NodeId = NodeId::MAX;
 impl Normalizer {
     /// Normalizes one expression; unknown attributes get numbers.
     pub fn normalize(&mut self, expr: &Expr, attributes: &mut impl Attributes, missing: Missing) -> &Normal {
+        self.normalize_form(attributes, missing, |builder| builder.form(expr, false))
+    }
+
+    /// Normalizes one predicate or its negation.
+    pub(crate) fn normalize_condition(
+        &mut self,
+        condition: &Condition,
+        negated: bool,
+        attributes: &mut impl Attributes,
+        missing: Missing,
+    ) -> &Normal {
+        self.normalize_form(attributes, missing, |builder| builder.condition(condition, negated))
+    }
+
+    fn normalize_form<A: Attributes>(
+        &mut self,
+        attributes: &mut A,
+        missing: Missing,
+        form: impl FnOnce(&mut DraftBuilder<'_, A>) -> Form,
+    ) -> &Normal {
         self.draft.clear();
         self.normal.predicates.clear();
         self.normal.nodes.clear();
         self.normal.children.clear();
         let mut builder = DraftBuilder { draft: &mut self.draft, attributes, missing };
-        self.normal.root = match builder.form(expr, false) {
+        self.normal.root = match form(&mut builder) {
             Form::Const(false) => Root::Never,
             Form::Const(true) => Root::Always,
             Form::Node(root) => {

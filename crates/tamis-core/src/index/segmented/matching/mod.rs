@@ -3,6 +3,7 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `search` | which members match each event, and what are their ids? |
+//! | `ranking` | which matches of an event are the best? |
 //! | `insertion_order` | how are an event's matches sorted? |
 //! | `id_column_builder` | how are ids collected for the result? |
 //!
@@ -11,6 +12,7 @@
 
 mod id_column_builder;
 mod insertion_order;
+mod ranking;
 mod search;
 
 use super::Shared;
@@ -20,11 +22,12 @@ use crate::error::{Interruption, Result};
 use crate::event::{EventSlots, Rows};
 use crate::index::backend::PinnedBackend;
 use crate::index::matching::{EventContext, in_chunks, workers};
-use crate::index::ranking::{RankedMatches, Ranker, RankingRequest};
+use crate::index::ranking::{RankedMatches, RankingRequest};
 use crate::index::{IdColumn, Matches, NearMiss, Stale};
 use crate::schema::Schema;
 use id_column_builder::IdColumnBuilder;
 use insertion_order::InsertionOrder;
+use ranking::SnapshotRanker;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -55,7 +58,7 @@ pub(super) struct SnapshotScratch {
     /// The matches of one row with their position in insertion order.
     row_matches: Vec<(u64, Location)>,
     insertion_order: InsertionOrder,
-    ranker: Ranker<Location>,
+    ranker: SnapshotRanker,
     /// The snapshot that the ranker's cache is valid for: locations have no meaning in another.
     ranked: Weak<Snapshot>,
 }
@@ -69,7 +72,7 @@ impl SnapshotScratch {
             batches: Vec::new(),
             row_matches: Vec::new(),
             insertion_order: InsertionOrder::default(),
-            ranker: Ranker::default(),
+            ranker: SnapshotRanker::default(),
             ranked: Weak::new(),
         }
     }
@@ -188,21 +191,12 @@ impl PinnedSnapshot<'_> {
         let (mut matches, mut scores) = (MatchesBuilder::new(snapshot), Vec::new());
         for start in share.clone().step_by(CHUNK) {
             Interruption::unwind_if_requested();
-            let chunk = start..share.end.min(start + CHUNK);
-            snapshot.search(rows, chunk.clone(), scratch);
-            let SnapshotScratch { batches, ranker, .. } = &mut *scratch;
-            for (at, row) in chunk.enumerate() {
-                let row_matches = snapshot.row_matches(batches, at);
-                ranker.rank(
-                    &self.context(rows, row),
-                    snapshot,
-                    row_matches,
-                    request,
-                    |location, score| {
-                        matches.ids.push(snapshot, location);
-                        scores.push(score);
-                    },
-                )?;
+            let SnapshotScratch { compiled, ranker, .. } = &mut *scratch;
+            for row in start..share.end.min(start + CHUNK) {
+                self.rank_row((rows, row), request, compiled, ranker, |location, score| {
+                    matches.ids.push(snapshot, location);
+                    scores.push(score);
+                })?;
                 matches.offsets.push(matches.ids.len() as i64);
             }
         }

@@ -40,7 +40,7 @@ impl Snapshot {
     }
 
     /// Fills the batches of the scratch with the matches of each row, without removed members.
-    pub(super) fn search(&self, rows: &Rows, range: Range<usize>, scratch: &mut SnapshotScratch) {
+    fn search(&self, rows: &Rows, range: Range<usize>, scratch: &mut SnapshotScratch) {
         let SnapshotScratch { slots, compiled, memo, batches, .. } = scratch;
         batches.resize_with(self.segments.len() + 1, Batch::default);
         for (live, batch) in self.segments.iter().zip(&mut *batches) {
@@ -90,11 +90,7 @@ impl Snapshot {
     }
 
     /// The matches of one row of the batches, segment by segment.
-    pub(super) fn row_matches<'b>(
-        &self,
-        batches: &'b [Batch],
-        row: usize,
-    ) -> impl Iterator<Item = Location> + use<'b> {
+    fn row_matches<'b>(&self, batches: &'b [Batch], row: usize) -> impl Iterator<Item = Location> + use<'b> {
         let segments = self.segments.len();
         batches.iter().enumerate().flat_map(move |(at, batch)| {
             let location = move |number: &u32| match at < segments {
@@ -121,7 +117,7 @@ impl LiveSegment {
     }
 
     /// Removes the matches with a tombstone from a batch, and adds the members that match every event.
-    fn finish_batch(&self, batch: &mut Batch) {
+    pub(super) fn finish_batch(&self, batch: &mut Batch) {
         let always = self.segment.always.as_slice();
         if self.tombstones.count() > 0 {
             let (mut start, mut kept) = (0, 0);

@@ -11,10 +11,11 @@ mod validate;
 
 pub(super) use tombstones::Tombstones;
 
-use super::segment::Segment;
-use crate::expr::Normal;
+use super::segment::{NewMember, Segment};
+use crate::engine::scoring::WeightedPredicates;
+use crate::error::Result;
+use crate::expr::{Expr, Missing, Normal, Normalizer};
 use crate::index::Id;
-use crate::index::ranking::ExpressionTexts;
 use crate::schema::Schema;
 use std::sync::Arc;
 
@@ -56,6 +57,8 @@ pub(super) struct RecentSubscription {
     pub sequence: u64,
     /// What is evaluated for each event.
     pub normal: Normal,
+    /// Its predicates as written: what matches are scored with.
+    pub weighted: WeightedPredicates,
 }
 
 /// Where a live subscription is stored.
@@ -65,6 +68,26 @@ pub(super) enum Location {
     Recent(usize),
     /// Position in [`Snapshot::segments`], and local number.
     Segment(usize, u32),
+}
+
+impl RecentSubscription {
+    /// Normalizes an expression; the schema gains the attributes that it does not have.
+    pub fn new(
+        (id, text, sequence): (Id, Box<str>, u64),
+        expr: &Expr,
+        schema: &mut Arc<Schema>,
+        missing: Missing,
+    ) -> Result<RecentSubscription> {
+        let normal = Normalizer::default().normalize(expr, schema, missing).clone();
+        let weighted = WeightedPredicates::new(expr, schema, missing)?;
+        Ok(RecentSubscription { id, text, sequence, normal, weighted })
+    }
+
+    /// As a member of the segment that it becomes part of.
+    pub fn as_member(&self) -> NewMember<'_> {
+        let RecentSubscription { id, text, sequence, normal, weighted } = self;
+        NewMember { id, text, sequence: *sequence, normal, weighted }
+    }
 }
 
 impl LiveSegment {
@@ -156,25 +179,5 @@ impl Snapshot {
         self.text_ids += usize::from(matches!(added.id, Id::Text(_)));
         self.next_sequence = self.next_sequence.max(added.sequence.saturating_add(1));
         Arc::make_mut(&mut self.recent).push(Arc::new(added));
-    }
-}
-
-impl ExpressionTexts for Snapshot {
-    type Location = Location;
-
-    fn key(&self, location: Location) -> u64 {
-        match location {
-            // There are fewer than 2^32 - 1 segments.
-            Location::Recent(at) => (u64::from(u32::MAX) << 32) | at as u64,
-            Location::Segment(at, local) => ((at as u64) << 32) | u64::from(local),
-        }
-    }
-
-    fn text(&self, location: Location) -> Option<&str> {
-        self.text(location)
-    }
-
-    fn sequence(&self, location: Location) -> u64 {
-        self.sequence(location)
     }
 }
