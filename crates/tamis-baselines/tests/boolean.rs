@@ -80,7 +80,10 @@ fn wide_expressions() {
 
 /// Adds an expression that may be refused. If it is, the index must be as before, and the error must name the bound.
 fn refused(index: &Index, text: &str, option: &str) -> bool {
-    let (before, memory) = (index.engine_stats(), index.memory().engine);
+    // A dimension has a space once an expression has named its attribute, also one that is refused.
+    let counts =
+        || index.engine_stats().into_iter().filter(|(name, _)| *name != "spaces").collect::<Vec<_>>();
+    let (before, memory) = (counts(), index.memory().engine);
     match index.add(Id::from(99), text.into()) {
         Ok(_) => {
             index.remove(&Id::from(99)).expect("a present id");
@@ -93,7 +96,7 @@ fn refused(index: &Index, text: &str, option: &str) -> bool {
                 assert!(size > limit);
             }
             index.validate().expect("a sound index");
-            assert_eq!(index.engine_stats(), before);
+            assert_eq!(counts(), before);
             assert!(index.memory().engine <= memory + (64 << 20), "memory after a refusal");
             true
         }
