@@ -26,7 +26,7 @@ fn files_of_the_first_format_fill_segments() {
     let tested = Index::from_bytes(&bytes).expect("an old file");
     assert_eq!(tested.engine_name(), "compiled");
     assert_eq!(tested.ids(), old.ids());
-    assert_eq!(&tested.to_bytes()[8..12], &2u32.to_le_bytes(), "saved in the second format");
+    assert_eq!(&tested.to_bytes()[8..12], &3u32.to_le_bytes(), "saved in the third format");
 }
 
 /// Several segments, some of them worn, and recent subscriptions; constants among them.
