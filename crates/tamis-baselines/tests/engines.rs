@@ -82,10 +82,6 @@ const TRIALS: &[OptionTrial] = &[
     ("k_index", &[("form", Word("cnf")), ("domain", Int(3))]),
     ("k_index", &[("domain", Int(1)), ("max_keys", Int(2))]),
     ("k_index", &[("domain", Int(5)), ("max_keys", Int(0))]),
-    ("propagation", &[("max_schema", Int(1))]),
-    ("propagation", &[("max_schema", Int(2)), ("probe_cost", Float(0.0))]),
-    ("propagation", &[("max_schema", Int(4)), ("probe_cost", Float(0.0)), ("max_tables", Int(3))]),
-    ("propagation", &[("max_schema", Int(3)), ("probe_cost", Float(0.1))]),
     ("tama", &[("level", Int(0))]),
     ("tama", &[("level", Int(2))]),
     ("tama", &[("level", Int(3)), ("final_check", On)]),
@@ -99,6 +95,10 @@ const TRIALS: &[OptionTrial] = &[
     ("bdd", &[("max_nodes", Int(120)), ("max_steps", Int(50))]),
     ("translation", &[("engine", Word("pst_hash")), ("max_dnf", Int(5))]),
     ("translation", &[("engine", Word("k_index"))]),
+    ("propagation", &[("max_schema", Int(1))]),
+    ("propagation", &[("max_schema", Int(2)), ("probe_cost", Float(0.0))]),
+    ("propagation", &[("max_schema", Int(4)), ("probe_cost", Float(0.0)), ("max_tables", Int(3))]),
+    ("propagation", &[("max_schema", Int(3)), ("probe_cost", Float(0.1))]),
 ];
 
 #[test]

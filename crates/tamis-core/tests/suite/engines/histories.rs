@@ -6,12 +6,12 @@ use tamis_core::engine::registry::Registry;
 
 #[test]
 fn short_histories() {
-    histories::short(Registry::CORE, 400);
+    histories::short(Registry::CORE, 160);
 }
 
 #[test]
 fn long_histories() {
-    histories::long(Registry::CORE, 4_000);
+    histories::long(Registry::CORE, 1_600);
 }
 
 #[test]
@@ -77,5 +77,5 @@ const TRIALS: &[OptionTrial] = &[
 
 #[test]
 fn options_change_no_answer() {
-    histories::options(Registry::CORE, TRIALS, 1_000);
+    histories::options(Registry::CORE, TRIALS, 400);
 }
