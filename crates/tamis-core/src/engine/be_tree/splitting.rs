@@ -200,10 +200,11 @@ mod tests {
         for round in 0..3_000 {
             let count = 2 + round % 150;
             let width = [1, 20, 400][round % 3];
-            let given: Vec<Interval> = (0..count)
-                .map(|_| random(300))
-                .map(|low| Interval { low, high: low + random(width) })
-                .collect();
+            let mut interval = || {
+                let low = random(300);
+                Interval { low, high: low + random(width) }
+            };
+            let given: Vec<Interval> = (0..count).map(|_| interval()).collect();
             for algorithm in [SplitAlgorithm::Exhaustive, SplitAlgorithm::Approximate] {
                 let Some(buckets) = split(&given, algorithm, 0.1) else { continue };
                 divided += 1;
