@@ -290,9 +290,9 @@ fn time(
     let micros = |pass: &dyn Fn()| seconds(pass) * 1e6 / answers.len() as f64;
     let us = micros(&|| drop(std::hint::black_box(all())));
     let [us_1, us_5] = [1, 5].map(|k| micros(&|| drop(std::hint::black_box(best(k)))));
-    let saved = |top: f64| 100.0 * (1.0 - top / us);
+    let saved = |top: f64| 100.0 * (top / us - 1.0);
     println!(
-        "  {engine:<14} all {us:>9.1} us/event   top-1 {us_1:>9.1} ({:>5.1}% less)   top-5 {us_5:>9.1} ({:>5.1}% less)   build {build:.2} s, {} B/sub",
+        "  {engine:<14} all {us:>9.1} us/event   top-1 {us_1:>9.1} ({:>+6.1}%)   top-5 {us_5:>9.1} ({:>+6.1}%)   build {build:.2} s, {} B/sub",
         saved(us_1),
         saved(us_5),
         index.memory().engine / point.subscriptions

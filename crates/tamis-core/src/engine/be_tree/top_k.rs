@@ -14,6 +14,12 @@ use crate::engine::scoring::{BestK, TopKQuery};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+/// Minimum conjunctions of a partition for its weight summary to be added up once there is a floor: a smaller one is visited
+/// in less time.
+const PRUNED_BY_SUMMARY: u32 = 64;
+/// As [`PRUNED_BY_SUMMARY`], as long as there is no floor and the bound only decides the order.
+const ORDERED_BY_SUMMARY: u32 = 512;
+
 /// The buffers of ranking.
 #[derive(Default)]
 pub(super) struct TopKBuffers {
@@ -106,7 +112,7 @@ impl BeTree {
                     }
                     let floor = query.floor.max(best.floor());
                     self.visit_partitions(id, cluster, values, |root, partition| {
-                        let bound = total_bound(self.nodes.cluster(root).bound);
+                        let mut bound = total_bound(self.nodes.cluster(root).bound);
                         if bound < floor {
                             return;
                         }
@@ -114,9 +120,12 @@ impl BeTree {
                             PartitionId::NONE => self.nodes.info(root).partition,
                             known => known,
                         };
-                        let (present, coordinates) = (&values.present, &values.coordinates);
-                        let summary = self.summary_bound(partition, present, coordinates, query.weights);
-                        let bound = bound.min(summary);
+                        let least = if floor > 0.0 { PRUNED_BY_SUMMARY } else { ORDERED_BY_SUMMARY };
+                        if self.nodes.partition(partition).size >= least {
+                            let (present, coordinates) = (&values.present, &values.coordinates);
+                            let summary = self.summary_bound(partition, present, coordinates, query.weights);
+                            bound = bound.min(summary);
+                        }
                         if bound >= floor {
                             heap.push(Reached { bound, root });
                         }
