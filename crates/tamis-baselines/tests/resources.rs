@@ -1,8 +1,8 @@
 //! What the engines allocate and keep, counted by an allocator of its own, hence a binary of its own.
 
 use tamis_baselines::BASELINES;
-use tamis_conformance::counting::Counting;
 use tamis_conformance::resources;
+use tamis_conformance::resources::counting::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -12,15 +12,13 @@
 //! | `seeded` | draws from a seed |
 //! | `event` | events as tests write them |
 //! | `ranking_scan` | an engine that ranks by itself, the simplest possible |
-//! | `counting` | an allocator that counts |
-//! | `resources` | what engines allocate and keep |
+//! | `resources` | what engines allocate and keep, and an allocator that counts |
 //! | `folder` | folders for files that tests write |
 //! | `container` | files that no index wrote, with checksums that fit |
 
 pub mod abe;
 pub mod cases;
 pub mod container;
-pub mod counting;
 pub mod event;
 pub mod folder;
 pub mod generate;

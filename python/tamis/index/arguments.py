@@ -47,7 +47,9 @@ def match_count(
     if per_group < 1:
         raise ValueError(f"per_group is {per_group}, must be at least 1")
     if not (group_by is None or isinstance(group_by, Groups)):
-        raise TypeError(f"group_by is a tamis.Groups, not {type(group_by).__name__}: make one of the mapping, once")
+        raise TypeError(
+            f"group_by is a tamis.Groups, not {type(group_by).__name__}: make one of the mapping, once"
+        )
     return k, None if group_by is None else group_by._native, per_group
 
 

@@ -9,14 +9,14 @@ from tamis.results import Id
 
 
 class Groups:
-    """Which group each id belongs to, such as the campaign of each advertisement. Made once, used for many calls.
+    """Which group each id belongs to, such as the campaign of each advertisement; made once, used often.
 
-    An id that is not in it is a group of its own. Groups belong to no index and do not change: make another one when
-    ids are added or move. Picklable.
+    An id that is not in it is a group of its own. Groups belong to no index and do not change: make another
+    one when ids are added or move. Picklable.
 
     Args:
-        pairs: A mapping from id to group, or pairs of id and group; both are str or int. Of several pairs with the
-            same id, the last counts.
+        pairs: A mapping from id to group, or pairs of id and group; both are str or int. Of several pairs
+            with the same id, the last counts.
 
     Raises:
         InvalidId: An id or a group is neither a str nor an integer of 64 bits.

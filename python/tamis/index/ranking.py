@@ -59,7 +59,7 @@ class Ranking(IndexHandle):
         group_by: Groups | None = None,
         per_group: int = 1,
     ) -> RankedMatches:
-        """Find the k best matches of many events at once, for each event those of `top_k`, on several threads.
+        """Find the k best matches of many events at once, for each event those of `top_k`, on several cores.
 
         Args:
             events: Mappings, as `match` takes.

@@ -1,7 +1,7 @@
 //! Matching allocates nothing once it is warm.
 
-use tamis_conformance::counting::{allocations_of, held};
 use tamis_conformance::resources;
+use tamis_conformance::resources::counting::{allocations_of, held};
 use tamis_core::engine::registry::Registry;
 
 #[test]

@@ -5,7 +5,7 @@ mod memory;
 mod soak;
 
 use parking_lot::{Mutex, MutexGuard};
-use tamis_conformance::counting::Counting;
+use tamis_conformance::resources::counting::Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

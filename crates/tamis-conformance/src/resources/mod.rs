@@ -1,10 +1,12 @@
-//! What engines allocate and keep, counted by [`Counting`](crate::counting::Counting): the test binary declares it as its
+//! What engines allocate and keep, counted by [`Counting`](counting::Counting): the test binary declares it as its
 //! global allocator and runs these checks one after another, since it counts the bytes of the whole process.
 
-use crate::counting::{allocations_of, held};
+pub mod counting;
+
 use crate::event::{GivenEvent, write_row};
 use crate::generate::{event, expression};
 use crate::seeded::{Draw, seed};
+use counting::{allocations_of, held};
 use std::time::Duration;
 use tamis_core::Schema;
 use tamis_core::engine::SubId;
