@@ -23,7 +23,7 @@ class Life:
     def __init__(self, seed: str, folder: Path) -> None:
         self.draw = Random(seed)
         self.folder = folder
-        self.engine = self.draw.choice([info.name for info in tamis.engines()])
+        self.engine = self.draw.choice([info.name for info in tamis.engines() if info.exact])
         missing = self.draw.choice(MISSING)
         options = {"recent": 4, "fanout": 2} if self.engine == "compiled" and self.draw.random() < 0.7 else {}
         self.index = tamis.Index(engine=self.engine, missing=missing, options=options)

@@ -60,6 +60,7 @@ def test_native_classes_are_frozen(kind: type) -> None:
     assert kind.__module__ == "tamis._native"
     instance: dict[str, Any] = {
         "NativeExpression": tamis.parse("a")._native,
+        "NativeGroups": tamis.Groups({})._native,
         "NativeIndex": tamis.Index()._native,
         "NativeMatches": tamis.Index().match_many([])._native,
         "NativeRankedMatches": tamis.Index().top_k_many([])._native,
