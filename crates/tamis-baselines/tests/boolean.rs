@@ -111,7 +111,7 @@ fn deep(level: usize, next: &mut usize) -> String {
     }
     let count = if level < 2 { 20 } else { 2 };
     let parts: Vec<String> = (0..count).map(|_| format!("({})", deep(level + 1, next))).collect();
-    parts.join(if level % 2 == 0 { " and " } else { " or " })
+    parts.join(if level.is_multiple_of(2) { " and " } else { " or " })
 }
 
 #[test]

@@ -115,6 +115,11 @@ impl<S: Copy + Default> Conjunctions<S> {
         self.members.len()
     }
 
+    /// Whether there is no conjunction.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Moves the lists of predicates together and frees memory reserved for growth.
     pub fn defragment(&mut self) {
         self.members.defragment();

@@ -172,6 +172,11 @@ impl<T: Copy + Default> Members<T> {
         self.count
     }
 
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Frees memory reserved for growth.
     pub fn defragment(&mut self) {
         shrink(&mut self.first);

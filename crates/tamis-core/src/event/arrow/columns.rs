@@ -25,7 +25,7 @@ enum Content {
     /// The values of an attribute.
     Values { attribute: AttrId, read: CellReader },
     /// Attributes in the entries of maps.
-    Entries(MapEntries),
+    Entries(Box<MapEntries>),
 }
 
 impl ReferredColumn {
@@ -112,7 +112,7 @@ pub(super) fn resolve(
             }
         }
         DataType::Map(_, _) => {
-            let content = Content::Entries(entries(&name, array.as_map(), schema)?);
+            let content = Content::Entries(Box::new(entries(&name, array.as_map(), schema)?));
             columns.push(ReferredColumn { name, parents: parents.to_vec(), content });
         }
         _ => {}

@@ -176,7 +176,7 @@ fn large_cnf() {
     let events = [(1, 9), (1, 0), (0, 9), (0, 0)].map(|(a, b)| format!("{{{}}}", all(a, b)));
     for (engine, options) in [("op_index", &[][..]), ("op_index", &[("form", 1), ("directory", 0)])] {
         let index = index(engine, options);
-        add(&index, &[text.clone()], 7);
+        add(&index, std::slice::from_ref(&text), 7);
         assert_eq!((stat(&index, "members"), stat(&index, "placements")), (1, 2));
         let id = vec![Id::from(7)];
         assert_eq!(matches(&index, &events), [id.clone(), id.clone(), id, vec![]]);

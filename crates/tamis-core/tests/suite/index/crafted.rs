@@ -114,7 +114,9 @@ fn scores_of_other_rules_are_refused_or_harmless() {
     let rule = |n: i64| format!("a = {} ^ {} and (b > {n} ^ 0.5 or c = 1)", n % 7, n % 90);
     let file = compacted((0..500).map(rule));
     let nan = f64::NAN.to_le_bytes();
-    let changes: [(u32, &dyn Fn(&mut Vec<u8>)); 9] = [
+    /// A section, and what is done to its bytes.
+    type Change<'c> = (u32, &'c dyn Fn(&mut Vec<u8>));
+    let changes: [Change<'_>; 9] = [
         (RANKS, &|bytes| bytes.truncate(8)),
         (BOUNDS, &|bytes| bytes[..8].copy_from_slice(&nan)),
         (BOUNDS, &|bytes| bytes[7] ^= 0x80),

@@ -139,6 +139,11 @@ impl Predicates {
         self.entries.len() - self.free.len()
     }
 
+    /// Whether there is no predicate.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// One more than the greatest number in use.
     pub fn bound(&self) -> usize {
         self.entries.len()
