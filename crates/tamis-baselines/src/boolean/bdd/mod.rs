@@ -95,7 +95,15 @@ struct Bdd {
     max_nodes: usize,
     /// The option [`MAX_STEPS`].
     max_steps: usize,
+    /// The number that was removed last.
+    removed: Option<SubId>,
+    /// The number that was removed last, if an insertion under it was refused since: a replacement that puts the old
+    /// expression back.
+    restoring: Option<SubId>,
 }
+
+/// How much more than the bounds an expression may take that a failed replacement puts back.
+const RESTORING: usize = 1_024;
 
 impl Bdd {
     fn new(options: &OptionValues) -> Bdd {
@@ -111,6 +119,8 @@ impl Bdd {
             apply: Apply::default(),
             max_nodes: options.whole_number(MAX_NODES),
             max_steps: options.whole_number(MAX_STEPS),
+            removed: None,
+            restoring: None,
         }
     }
 
@@ -137,10 +147,15 @@ impl Engine for Bdd {
         let variables: Vec<_> =
             expression.predicates().iter().map(|predicate| predicates.acquire(predicate)).collect();
         variables.iter().for_each(|id| diagram.place_variable(*id, predicates));
-        let built =
-            apply.build(expression, &variables, diagram, predicates, [self.max_nodes, self.max_steps]);
+        // What was accepted before is accepted again, also if the order of the variables has changed meanwhile.
+        let margin = if self.restoring == Some(id) { RESTORING } else { 1 };
+        let bounds = [self.max_nodes, self.max_steps].map(|bound| bound.saturating_mul(margin));
+        let built = apply.build(expression, &variables, diagram, predicates, bounds);
         if built.is_ok() {
             self.roots.insert(id, apply.node_of(root), diagram);
+            (self.removed, self.restoring) = (None, None);
+        } else {
+            self.restoring = self.removed.filter(|removed| *removed == id);
         }
         apply.clear();
         diagram.free_unused(predicates);
@@ -149,6 +164,7 @@ impl Engine for Bdd {
     }
 
     fn remove(&mut self, id: SubId) {
+        (self.removed, self.restoring) = (Some(id), None);
         let root = self.roots.remove(id);
         self.diagram.release(root, &mut self.predicates);
     }
