@@ -36,7 +36,7 @@ from tamis.expression import (
     dissect,
     parse,
 )
-from tamis.index import EngineInfo, Groups, Index, engines
+from tamis.index import Batch, EngineInfo, Groups, Index, engines
 from tamis.results import Alternative, Explanation, Matches, NearMiss, Plan, RankedMatches
 
 __version__ = _version("tamis")
@@ -44,6 +44,7 @@ __version__ = _version("tamis")
 __all__ = [
     "Alternative",
     "Attribute",
+    "Batch",
     "ClosedIndex",
     "Dissection",
     "DuplicateId",

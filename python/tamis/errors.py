@@ -63,10 +63,10 @@ class DuplicateId(TamisError, ValueError):
 class UnknownId(TamisError, KeyError):
     """An id that the index does not hold."""
 
-    def __init__(self, message: str, *, id: str | int | None = None) -> None:
-        """Make the error for one id."""
+    def __init__(self, message: str, *, id: str | int | None = None, row: int | None = None) -> None:
+        """Make the error for one id and, in a batch, its row."""
         super().__init__(message)
-        self.id = id
+        self.id, self.row = id, row
 
     def __str__(self) -> str:
         """Give the message itself; KeyError would quote it."""

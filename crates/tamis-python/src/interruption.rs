@@ -61,6 +61,11 @@ impl Length {
         Length::long_if(batch.len() >= MANY_RULES || batch.iter().map(bytes).sum::<usize>() >= MUCH_TEXT)
     }
 
+    /// Of applying changes.
+    pub fn of_changing(changes: usize) -> Length {
+        Length::long_if(changes >= MANY_RULES)
+    }
+
     /// Of matching events against rules; `None` if the number of events is not known.
     pub fn of_matching(events: Option<usize>, rules: usize, engine: &str) -> Length {
         let pairs = if engine == "compiled" { MANY_PAIRS } else { MANY_SCANNED_PAIRS };

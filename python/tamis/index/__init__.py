@@ -2,7 +2,7 @@
 
 | module | what it has |
 | --- | --- |
-| `rules` | adding, replacing and removing rules, access by id |
+| `rules` | adding, replacing and removing rules, access by id, several changes at once |
 | `matching` | matching one event or many |
 | `ranking` | the best matches of one event or many |
 | `explaining` | near misses, explanations, plans |
@@ -15,5 +15,6 @@
 from tamis.index.engines import EngineInfo, engines
 from tamis.index.groups import Groups
 from tamis.index.index import Index
+from tamis.index.rules import Batch
 
-__all__ = ["EngineInfo", "Groups", "Index", "engines"]
+__all__ = ["Batch", "EngineInfo", "Groups", "Index", "engines"]

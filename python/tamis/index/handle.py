@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from tamis import _native
 from tamis.errors import ClosedIndex
+
+if TYPE_CHECKING:
+    from tamis.index.rules.batch import Batch
 
 
 class IndexHandle:
     """Holds the index of the core; its methods are in the classes that `Index` inherits from."""
 
-    __slots__ = ("_native",)
+    __slots__ = ("_batches", "_native")
 
     # Replaced by `CLOSED` when the index is closed, so that open indexes pay nothing for the check.
     _native: _native.NativeIndex
+    # The open batches, by the thread that opened them.
+    _batches: dict[int, Batch]
 
 
 class _ClosedNative:

@@ -45,11 +45,13 @@ class Index(Matching, Ranking, Explaining, Inspection):
     ) -> None:
         """Make an empty index."""
         limits = limits or DEFAULT
+        self._batches = {}
         self._native = _native.NativeIndex(engine, missing, dict(options or {}), limits.as_tuple())
 
     @classmethod
     def _wrap(cls, native: _native.NativeIndex) -> Index:
         index = cls.__new__(cls)
+        index._batches = {}
         index._native = native
         return index
 

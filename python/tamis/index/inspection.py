@@ -70,11 +70,12 @@ class Inspection(Rules):
 
         Predicates are boxes at the bottom, AND and OR are ellipses above them; what several rules share is
         drawn once. Arrows lead in the direction of matching; dashed ones are not followed. A node that is the
-        whole expression of a rule has a thick border and the rule's id. Of ``gem_tree``, attributes are
-        triangles and cells are boxes with the ids of the rules stored there. Long texts are cut.
+        whole expression of a rule has a thick border and the rule's id. Of ``gem_tree``, ``be_star_tree`` and
+        ``be_tree``, attributes are triangles; cells or buckets are boxes with the ids of the rules stored
+        there. Long texts are cut.
 
         Raises:
-            OptionError: The engine has no such structure; ``a_tree`` and ``gem_tree`` have.
+            OptionError: The engine has no such structure; the message names those that have one.
 
         >>> from tamis import Index
         >>> index = Index(engine="a_tree")

@@ -75,8 +75,8 @@ def test_arrow_ids_of_every_integer_type(type: str) -> None:
     [
         (([1, 2], ["a"]), "2 ids, but 1 expressions"),
         (([1], "a"), "one str"),
-        (([(1, "a"), (2,)],), "row 1: add_many takes pairs"),
-        (([1, 2],), "row 0: add_many takes pairs"),
+        (([(1, "a"), (2,)],), "row 1: a rule is a pair"),
+        (([1, 2],), "row 0: a rule is a pair"),
         ((5,), "not iterable"),
     ],
 )

@@ -11,6 +11,16 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
 }
 
+impl Graph {
+    /// Adds a node below another, one level further, and returns its position.
+    pub(super) fn push(&mut self, kind: GraphNodeKind, above: Option<usize>) -> usize {
+        let level = above.map_or(1, |above| self.nodes[above].level + 1);
+        let children = above.into_iter().collect();
+        self.nodes.push(GraphNode { kind, level, children, access: None, subscriptions: Vec::new() });
+        self.nodes.len() - 1
+    }
+}
+
 /// A node of the structure.
 #[derive(Clone, Debug)]
 pub struct GraphNode {

@@ -2,7 +2,7 @@
 
 use super::parsing::Parsed;
 use super::ranking::{RankedMatches, RankingRequest};
-use super::{Id, IdColumn, MatchPlan, Matches, MemoryUsage, NearMiss, Settings, Source, Stale};
+use super::{Change, Id, IdColumn, MatchPlan, Matches, MemoryUsage, NearMiss, Settings, Source, Stale};
 use crate::error::Result;
 use crate::event::Rows;
 use crate::expr::Expr;
@@ -28,6 +28,7 @@ pub(super) trait Backend: Send + Sync {
     fn add_many(&self, batch: &mut dyn Iterator<Item = (Id, Source)>) -> Result<Vec<usize>>;
     fn replace(&self, id: &Id, parsed: Parsed) -> Result<bool>;
     fn remove(&self, id: &Id) -> Result<()>;
+    fn apply(&self, changes: &mut dyn Iterator<Item = Change>) -> Result<Vec<usize>>;
     fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale>;
     fn compact(&self) -> Result<()>;
     /// Backends without a thread have nothing to stop.

@@ -12,6 +12,7 @@
 //! | file or folder | question it answers |
 //! | --- | --- |
 //! | `backend` | what does the facade require of a backend? |
+//! | `changes` | what is the net effect of several changes at once? |
 //! | `id` | what is an id, and what is a column of ids? |
 //! | `parsing` | how does text become an expression, one or many? |
 //! | `matching` | how are events read and matched against one state of the index? |
@@ -21,6 +22,7 @@
 //! | `sync` | how do threads and forks of a process share an index? |
 
 mod backend;
+mod changes;
 mod explaining;
 mod file;
 mod id;
@@ -31,6 +33,7 @@ mod ranking;
 mod segmented;
 mod sync;
 
+pub use changes::Change;
 pub use explaining::{MatchPlan, NearMiss, PlanStorage};
 pub use file::LoadOptions;
 pub use id::{Id, IdColumn};
@@ -42,7 +45,7 @@ pub use sync::{after_fork_in_child, after_fork_in_parent, before_fork};
 use crate::engine::registry::{Construction, EngineInfo, Options, Registry};
 use crate::error::{Error, Result};
 use crate::event::Rows;
-use crate::expr::{Expr, Limits, Missing, parse};
+use crate::expr::{Expr, Limits, Missing, Normalizer, Root, parse};
 use crate::schema::Schema;
 use backend::Backend;
 use locked::Locked;
@@ -175,6 +178,14 @@ impl Index {
         self.backend.add(id, source.parsed(&self.settings.limits)?)
     }
 
+    /// Whether some event could match an expression: `false` for a contradiction. Changes nothing.
+    pub fn can_match(&self, source: Source) -> Result<bool> {
+        let (_, expr) = source.parsed(&self.settings.limits)?;
+        let mut normalizer = Normalizer::default();
+        let normal = normalizer.normalize(&expr, &mut Schema::default(), self.settings.missing);
+        Ok(normal.root() != Root::Never)
+    }
+
     /// Adds many subscriptions, or none if one fails; the error names the row. Returns the rows that can never
     /// match.
     pub fn add_many(&self, batch: impl IntoIterator<Item = (Id, Source)>) -> Result<Vec<usize>> {
@@ -190,6 +201,13 @@ impl Index {
     /// Removes a subscription.
     pub fn remove(&self, id: &Id) -> Result<()> {
         self.backend.remove(id)
+    }
+
+    /// Applies several changes, or none if one fails; the error names the row. Readers see none of them or all. Returns the
+    /// rows whose expression can never match.
+    pub fn apply(&self, changes: impl IntoIterator<Item = Change>) -> Result<Vec<usize>> {
+        // An interrupted call unwinds before anything is published.
+        Error::catch(|| self.backend.apply(&mut changes.into_iter()))?
     }
 
     /// Counts the rows of past events, all or (if they are stale) none, and lets the engine adapt its choices to them.
@@ -224,9 +242,11 @@ impl Index {
     /// The engine's structure as a graph in DOT, the language of Graphviz. An error if the engine has none.
     pub fn dot(&self) -> Result<String> {
         let name = self.engine_name();
-        self.backend
-            .dot(name)
-            .ok_or_else(|| Error::Option(format!("engine {name} has no graph to draw; a_tree has one")))
+        self.backend.dot(name).ok_or_else(|| {
+            Error::Option(format!(
+                "engine {name} has no graph to draw; a_tree, be_star_tree, be_tree and gem_tree have one"
+            ))
+        })
     }
 
     /// How a subscription is found. An error if the engine has no plans.

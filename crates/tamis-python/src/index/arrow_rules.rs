@@ -1,4 +1,4 @@
-//! Rules in Arrow data: the columns `id` and `expression`.
+//! Rules in Arrow data: a column of ids and one of expressions.
 
 use crate::arrow::unreadable;
 use crate::errors::{exception, invalid_id, with_row};
@@ -36,18 +36,21 @@ impl From<Error> for ArrowRulesError {
     }
 }
 
-/// All rules of a stream.
-pub fn read_rules(reader: Box<dyn RecordBatchReader + Send>) -> Result<Vec<(Id, Source)>, ArrowRulesError> {
+/// All rules of a stream, by the names of its columns of ids and of expressions.
+pub fn read_rules(
+    reader: Box<dyn RecordBatchReader + Send>,
+    (id_column, expression_column): &(String, String),
+) -> Result<Vec<(Id, Source)>, ArrowRulesError> {
     let mut rules = Vec::new();
     let schema = reader.schema();
-    let (ids, texts) = (position(&schema, "id")?, position(&schema, "expression")?);
+    let (ids, texts) = (position(&schema, id_column)?, position(&schema, expression_column)?);
     for batch in reader {
         let batch = batch.map_err(ArrowRulesError::Arrow)?;
         for row in 0..batch.num_rows() {
             let number = rules.len();
             let id =
                 arrow_id(batch.column(ids), row).map_err(|message| ArrowRulesError::Id(number, message))?;
-            let text = text(batch.column(texts), row, "expression");
+            let text = text(batch.column(texts), row, expression_column);
             let text = text.map_err(|message| Error::Expression(message).at_row(number))?;
             rules.push((id, Source::from(text)));
         }
@@ -58,8 +61,10 @@ pub fn read_rules(reader: Box<dyn RecordBatchReader + Send>) -> Result<Vec<(Id, 
 /// The position of a required column.
 fn position(schema: &arrow_schema::Schema, name: &str) -> Result<usize, Error> {
     schema.index_of(name).map_err(|_| {
+        let found: Vec<String> = schema.fields().iter().map(|field| format!("{:?}", field.name())).collect();
         Error::Expression(format!(
-            "the Arrow data has no column {name:?}; it needs the columns id and expression"
+            "the Arrow data has no column {name:?} but {}; name yours with id_column= and expression_column=",
+            found.join(", ")
         ))
     })
 }

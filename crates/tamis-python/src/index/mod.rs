@@ -3,6 +3,7 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `settings` | what is an index made with? |
+//! | `changes` | which expressions are added, and which changes are made at once? |
 //! | `arrow_rules` | which rules are in Arrow data? |
 //! | `groups` | which groups of ids are there, and how many matches are wanted? |
 //! | `owned` | how is an index dropped without holding the interpreter? |
@@ -11,6 +12,7 @@
 //! No method blocks on a lock of the index while attached: the thread that holds it may need the interpreter.
 
 mod arrow_rules;
+mod changes;
 mod groups;
 mod owned;
 mod plan;
@@ -20,25 +22,26 @@ pub use arrow_rules::text as arrow_text;
 pub use groups::NativeGroups;
 
 use crate::arrow::{batches, row_count, source_exception};
-use crate::errors::{exception, expression_text, with_row};
+use crate::errors::exception;
 use crate::events::{JsonEvents, MappingSource, Weights, event_weights, json_text};
-use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, limits, missing};
+use crate::expression::{LimitsTuple, NativeExpression, explanation_to_python, limits};
 use crate::id::{id_from_python, id_to_python, ids_to_python};
-use crate::interruption::{Length, ROWS_PER_CHECK, check, interruptible};
+use crate::interruption::{Length, check, interruptible};
 use crate::matches::NativeMatches;
 use crate::ranked::NativeRankedMatches;
+use changes::{changes_from_python, rules_from_python, source_from_python};
 use groups::TopKArgument;
 use owned::OwnedIndex;
 use plan::{PlanTuple, plan_to_python};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
-use settings::{SettingsTuple, options_from_python, settings_to_python};
+use pyo3::types::{PyBytes, PyDict, PyList};
+use settings::{SettingsTuple, settings_from_python, settings_to_python};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tamis_baselines::ALL;
 use tamis_core::Error;
 use tamis_core::event::{ArrowSource, JsonSource};
-use tamis_core::index::{IdColumn, Index, LoadOptions, Settings, Source};
+use tamis_core::index::{IdColumn, Index, LoadOptions, MemoryUsage};
 
 /// The core's index.
 #[pyclass(frozen, module = "tamis._native")]
@@ -56,9 +59,7 @@ impl NativeIndex {
         options: &Bound<'_, PyDict>,
         limits: LimitsTuple,
     ) -> PyResult<NativeIndex> {
-        let missing = self::missing(missing).map_err(|error| exception(py, error))?;
-        let options = options_from_python(options)?;
-        let settings = Settings { engine, options, missing, limits: self::limits(limits) };
+        let settings = settings_from_python(engine, missing, options, limits)?;
         let index = Index::with_registry(ALL, settings).map_err(|error| exception(py, error))?;
         Ok(NativeIndex { index: index.into() })
     }
@@ -87,23 +88,20 @@ impl NativeIndex {
         ids: &Bound<'_, PyAny>,
         expressions: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<usize>> {
-        let mut batch = Vec::with_capacity(ids.len().unwrap_or(0));
-        for (row, (id, expression)) in ids.try_iter()?.zip(expressions.try_iter()?).enumerate() {
-            if row % ROWS_PER_CHECK == 0 {
-                py.check_signals()?;
-            }
-            let (id, expression) = (id?, expression?);
-            let rule = id_from_python(&id).and_then(|id| Ok((id, source_from_python(&expression)?)));
-            batch.push(rule.map_err(|error| with_row(py, error, row))?);
-        }
+        let batch = rules_from_python(ids, expressions)?;
         let added = interruptible(py, Length::of_adding(&batch), || self.index.add_many(batch))?;
         added.map_err(|error| exception(py, error))
     }
 
-    /// Adds the rows of Arrow data with the columns `id` and `expression`.
-    fn add_arrow(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    /// Adds the rows of Arrow data; `columns` are the names of ids and expressions.
+    fn add_arrow(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        columns: (String, String),
+    ) -> PyResult<Vec<usize>> {
         let reader = batches(data)?;
-        let add = || Ok(self.index.add_many(arrow_rules::read_rules(reader)?)?);
+        let add = || Ok(self.index.add_many(arrow_rules::read_rules(reader, &columns)?)?);
         let added = interruptible(py, Length::Long, add)?;
         added.map_err(|error: arrow_rules::ArrowRulesError| error.exception(py))
     }
@@ -123,6 +121,19 @@ impl NativeIndex {
         py.detach(|| self.index.remove(&id)).map_err(|error| exception(py, error))
     }
 
+    /// Whether some event could match an expression that need not be in the index.
+    fn can_match(&self, py: Python<'_>, expression: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let source = source_from_python(expression)?;
+        py.detach(|| self.index.can_match(source)).map_err(|error| exception(py, error))
+    }
+
+    /// Applies a list of `(kind, id, expression)` at once; returns the rows that can never match.
+    fn apply(&self, py: Python<'_>, changes: &Bound<'_, PyList>) -> PyResult<Vec<usize>> {
+        let changes = changes_from_python(changes)?;
+        let length = Length::of_changing(changes.len());
+        interruptible(py, length, || self.index.apply(changes))?.map_err(|error| exception(py, error))
+    }
+
     fn __len__(&self, py: Python<'_>) -> usize {
         py.detach(|| self.index.len())
     }
@@ -136,6 +147,11 @@ impl NativeIndex {
         let id = id_from_python(id)?;
         let expr = py.detach(|| self.index.expression(&id)).map_err(|error| exception(py, error))?;
         Ok(NativeExpression::new(expr))
+    }
+
+    fn text(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<String> {
+        let id = id_from_python(id)?;
+        py.detach(|| self.index.text(&id)).map_err(|error| exception(py, error))
     }
 
     fn all_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -314,8 +330,7 @@ impl NativeIndex {
     }
 
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
-        let compacted = interruptible(py, Length::Long, || self.index.compact())?;
-        compacted.map_err(|error| exception(py, error))
+        interruptible(py, Length::Long, || self.index.compact())?.map_err(|error| exception(py, error))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -355,9 +370,9 @@ impl NativeIndex {
     }
 
     /// Bytes in use by ids, texts, attributes, engine.
-    fn memory(&self, py: Python<'_>) -> (usize, usize, usize, usize) {
-        let memory = py.detach(|| self.index.memory());
-        (memory.ids, memory.texts, memory.attributes, memory.engine)
+    fn memory(&self, py: Python<'_>) -> [usize; 4] {
+        let MemoryUsage { ids, texts, attributes, engine } = py.detach(|| self.index.memory());
+        [ids, texts, attributes, engine]
     }
 
     fn attributes(&self, py: Python<'_>) -> Vec<String> {
@@ -382,17 +397,4 @@ impl NativeIndex {
     fn length(&self, py: Python<'_>, events: Option<usize>) -> Length {
         Length::of_matching(events, py.detach(|| self.index.len()), self.index.engine_name())
     }
-}
-
-/// An expression as the core takes it: text, or one that was parsed before.
-fn source_from_python(expression: &Bound<'_, PyAny>) -> PyResult<Source> {
-    if let Ok(text) = expression.cast::<PyString>() {
-        return Ok(Source::from(expression_text(text)?));
-    }
-    if let Ok(expression) = expression.cast::<NativeExpression>() {
-        return Ok(Source::Expr(expression.get().expr.clone()));
-    }
-    let name = expression.get_type().name()?;
-    let message = format!("an expression is a str or an Expression, not {name}");
-    Err(exception(expression.py(), Error::Expression(message)))
 }

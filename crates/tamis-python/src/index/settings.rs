@@ -1,7 +1,7 @@
 //! The settings of an index, from and to Python.
 
 use crate::errors::exception;
-use crate::expression::LimitsTuple;
+use crate::expression::{LimitsTuple, limits, missing};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use tamis_core::Error;
@@ -31,7 +31,18 @@ pub fn settings_to_python<'py>(py: Python<'py>, settings: &Settings) -> PyResult
     Ok((settings.engine.clone(), missing, options, limits))
 }
 
-pub fn options_from_python(options: &Bound<'_, PyDict>) -> PyResult<Options> {
+pub fn settings_from_python(
+    engine: String,
+    missing: &str,
+    options: &Bound<'_, PyDict>,
+    limits: LimitsTuple,
+) -> PyResult<Settings> {
+    let missing = self::missing(missing).map_err(|error| exception(options.py(), error))?;
+    let options = options_from_python(options)?;
+    Ok(Settings { engine, options, missing, limits: self::limits(limits) })
+}
+
+fn options_from_python(options: &Bound<'_, PyDict>) -> PyResult<Options> {
     let mut known = Options::new();
     for (name, value) in options {
         let name: String = name.extract()?;

@@ -21,6 +21,7 @@
 //! | `matching`, `top_k` | which conjunctions match, and which are the best k? |
 //! | `weights` | how much can the matches below a node score at most? |
 //! | `check` | are the invariants kept? |
+//! | `drawing` | what does the tree look like? |
 //!
 //! Invariants: a conjunction is in one leaf, below partitions on attributes it needs, none used twice. Boxes are the hulls of
 //! what is below, on every attribute of the path. The two sides of a cluster are disjoint. No subscription weighs more than
@@ -49,6 +50,7 @@
 mod check;
 mod deletion;
 mod directory;
+mod drawing;
 mod insertion;
 mod interval;
 mod matching;
@@ -62,7 +64,7 @@ use super::registry::{Construction, EngineInfo, Family, OptionInfo, OptionKind, 
 use super::scoring::{TopKQuery, WeightedPredicates};
 use super::shared::conjunctions::Conjunctions;
 use super::shared::predicates::Predicates;
-use super::{Engine, RankingEngine, SubId};
+use super::{Engine, Graph, RankingEngine, SubId};
 use crate::error::Result;
 use crate::event::Event;
 use crate::expr::{Limits, Normal};
@@ -253,6 +255,10 @@ impl Engine for BeTree {
             + self.nodes.memory()
             + self.weights.memory()
             + self.ranking.memory()
+    }
+
+    fn graph(&self) -> Option<Graph> {
+        Some(self.draw())
     }
 
     fn stats(&self) -> Vec<(&'static str, u64)> {

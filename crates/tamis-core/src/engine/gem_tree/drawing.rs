@@ -4,7 +4,7 @@ use super::GemTree;
 use super::nodes::{Nodes, ROOT};
 use super::triangle;
 use crate::engine::shared::records::Records;
-use crate::engine::{Graph, GraphNode, GraphNodeKind};
+use crate::engine::{Graph, GraphNodeKind};
 
 impl GemTree {
     /// All nodes, parents before what is below them.
@@ -15,13 +15,13 @@ impl GemTree {
         while let Some((at, text, above)) = work.get_mut(next).map(std::mem::take) {
             next += 1;
             let node = self.nodes.node(at);
-            let place = self.push(&mut graph, GraphNodeKind::Partition(text), above);
+            let place = graph.push(GraphNodeKind::Partition(text), above);
             let records = Records(self.nodes.records.get(node.bucket));
             let stored = records.map(|record| self.conjunctions.owner(record.conjunction));
             graph.nodes[place].subscriptions = stored.collect();
             for &[_, value_node] in self.nodes.directories.get(node.directory).as_chunks::<2>().0 {
                 let child = self.nodes.value_node(value_node);
-                let middle = self.push(&mut graph, GraphNodeKind::Attribute(child.attribute), Some(place));
+                let middle = graph.push(GraphNodeKind::Attribute(child.attribute), Some(place));
                 for (cell, node) in triangle::cells(self.nodes.triangle(child), Nodes::columns(child)) {
                     let text = format!("column {}, row {}", cell.column, cell.row);
                     work.push((node, text, Some(middle)));
@@ -29,12 +29,5 @@ impl GemTree {
             }
         }
         graph
-    }
-
-    fn push(&self, graph: &mut Graph, kind: GraphNodeKind, above: Option<usize>) -> usize {
-        let level = above.map_or(1, |above| graph.nodes[above].level + 1);
-        let children = above.into_iter().collect();
-        graph.nodes.push(GraphNode { kind, level, children, access: None, subscriptions: Vec::new() });
-        graph.nodes.len() - 1
     }
 }

@@ -217,6 +217,9 @@ mod tests {
         let settings = Settings { engine: "scan".into(), ..Settings::default() };
         let index = Index::new(settings).expect("an index");
         let error = index.dot().expect_err("scan has no graph");
-        assert_eq!(error.to_string(), "engine scan has no graph to draw; a_tree has one");
+        assert_eq!(
+            error.to_string(),
+            "engine scan has no graph to draw; a_tree, be_star_tree, be_tree and gem_tree have one"
+        );
     }
 }

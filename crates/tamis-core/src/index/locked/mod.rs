@@ -21,7 +21,7 @@ use super::file::first_format;
 use super::parsing::Parsed;
 use super::ranking::Ranker;
 use super::sync::{Mutex, RwLock};
-use super::{Id, MemoryUsage, Settings, Source, Stale};
+use super::{Change, Id, MemoryUsage, Settings, Source, Stale};
 use crate::engine::scoring::{AttributeWeights, BestK};
 use crate::engine::{DynEngine, DynRankingEngine, Scratch, SubId};
 use crate::error::{Error, Result};
@@ -174,6 +174,10 @@ impl Backend for Locked {
 
     fn remove(&self, id: &Id) -> Result<()> {
         self.remove_id(id)
+    }
+
+    fn apply(&self, changes: &mut dyn Iterator<Item = Change>) -> Result<Vec<usize>> {
+        self.apply_batch(changes)
     }
 
     /// Blocks matching until all rows are counted.

@@ -150,16 +150,17 @@ impl Subscriptions {
         }
     }
 
-    /// Replaces the expression of a subscription that is present.
-    pub fn replace(&mut self, sub: SubId, text: Box<str>, decision: Decision) {
+    /// Replaces the expression of a subscription that is present, and its position in insertion order.
+    pub fn replace(&mut self, sub: SubId, text: Box<str>, decision: Decision, sequence: u64) {
         self.changes += 1;
+        self.next_sequence = self.next_sequence.max(sequence + 1);
         self.always.retain(|other| *other != sub);
         if decision == Decision::Always {
             self.always.push(sub);
         }
         if let Some(subscription) = &mut self.slots[sub.index()] {
-            subscription.text = text;
-            subscription.decision = decision;
+            self.numbers_in_order &= subscription.sequence == sequence;
+            (subscription.text, subscription.decision, subscription.sequence) = (text, decision, sequence);
         }
     }
 

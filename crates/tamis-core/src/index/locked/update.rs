@@ -6,9 +6,10 @@ use crate::engine::SubId;
 use crate::engine::scoring::WeightedPredicates;
 use crate::error::{Error, Interruption, Result};
 use crate::expr::{Expr, Limits, Missing, Normal, Normalizer, parse};
+use crate::index::changes::{NetChange, net_changes};
 use crate::index::parsing::{Parsed, parse_ahead};
 use crate::index::ranking::ExpressionTexts;
-use crate::index::{Id, Source};
+use crate::index::{Change, Id, Source};
 use std::sync::Arc;
 
 impl Locked {
@@ -38,7 +39,7 @@ impl Locked {
                     never.push(row);
                 }
                 row += 1;
-                Ok(expr)
+                Ok(Some(expr))
             },
         );
         match outcome {
@@ -60,8 +61,58 @@ impl Locked {
     pub(super) fn replace_parsed(&self, id: &Id, (text, expr): Parsed) -> Result<bool> {
         let mut state = self.state.write();
         let sub = state.subscriptions.find(id).ok_or_else(|| Error::UnknownId(id.clone()))?;
-        let decision = state.replace(sub, text, &expr, &self.limits, self.missing)?;
+        let sequence = state.subscriptions.sequence(sub);
+        let decision = state.replace((sub, sequence), text, &expr, &self.limits, self.missing)?;
         Ok(decision != Decision::Never)
+    }
+
+    /// Applies several changes; matching is blocked until all are done. Removals come last, as nothing of them can fail.
+    pub(super) fn apply_batch(&self, changes: &mut dyn Iterator<Item = Change>) -> Result<Vec<usize>> {
+        let mut state = self.state.write();
+        let attributes = state.schema.len();
+        let net = net_changes(changes, &self.limits, |id| state.subscriptions.find(id).is_some())?;
+        let mut normalizer = Normalizer::default();
+        let (mut never, mut removed, mut done) = (Vec::new(), Vec::new(), Vec::new());
+        for NetChange { id, row, added_at, parsed, .. } in net {
+            let present = state.subscriptions.find(&id);
+            let Some((text, expr)) = parsed else {
+                removed.extend(present);
+                continue;
+            };
+            let outcome = match present {
+                Some(sub) => {
+                    let before =
+                        state.subscriptions.get(sub).map(|before| (before.text.clone(), before.sequence));
+                    let kept = state.subscriptions.sequence(sub);
+                    let sequence =
+                        if added_at.is_some() { state.subscriptions.next_sequence() } else { kept };
+                    let decision = state.replace((sub, sequence), text, &expr, &self.limits, self.missing);
+                    decision.map(|decision| (sub, before, decision))
+                }
+                None => {
+                    let added = state.insert(id, text, &expr, &mut normalizer, self.missing);
+                    added.map(|(sub, decision)| (sub, None, decision))
+                }
+            };
+            match outcome {
+                Ok((sub, before, decision)) => {
+                    done.push((sub, before));
+                    if decision == Decision::Never {
+                        never.push(row);
+                    }
+                }
+                Err(error) => {
+                    for (sub, before) in done.into_iter().rev() {
+                        state.undo(sub, before, &self.limits, self.missing);
+                    }
+                    state.truncate_attributes(attributes);
+                    return Err(error.at_row(row));
+                }
+            }
+        }
+        removed.into_iter().for_each(|sub| state.remove(sub));
+        never.sort_unstable();
+        Ok(never)
     }
 
     pub(super) fn remove_id(&self, id: &Id) -> Result<()> {
@@ -135,9 +186,22 @@ impl LockedState {
         self.subscriptions.remove(sub);
     }
 
+    /// Puts back what a change of a failed batch replaced, or removes what it added.
+    fn undo(&mut self, sub: SubId, before: Option<(Box<str>, u64)>, limits: &Limits, missing: Missing) {
+        let Some((text, sequence)) = before else {
+            self.remove(sub);
+            return;
+        };
+        // Accepted before, so it is again: an engine with a bound keeps room for that.
+        if let Ok(expr) = parse(&text, limits) {
+            let _ = self.replace((sub, sequence), text, &expr, limits, missing);
+        }
+    }
+
+    /// Replaces the expression and the position in insertion order of a subscription.
     fn replace(
         &mut self,
-        sub: SubId,
+        (sub, sequence): (SubId, u64),
         text: Box<str>,
         expr: &Expr,
         limits: &Limits,
@@ -145,7 +209,7 @@ impl LockedState {
     ) -> Result<Decision> {
         let mut normalizer = Normalizer::default();
         let was_in_engine = self.decision(sub) == Some(Decision::ByEngine);
-        let sequence = self.subscriptions.sequence(sub);
+        let old_sequence = self.subscriptions.sequence(sub);
         if was_in_engine {
             self.engine.remove(sub);
         }
@@ -159,11 +223,11 @@ impl LockedState {
             if was_in_engine && let Some(old) = self.subscriptions.get(sub) {
                 let old = parse(&old.text, limits)?;
                 let normal = normalizer.normalize(&old, &mut self.schema, missing);
-                self.insert_in_engine(sub, sequence, &old, normal, missing)?;
+                self.insert_in_engine(sub, old_sequence, &old, normal, missing)?;
             }
             return Err(error);
         }
-        self.subscriptions.replace(sub, text, decision);
+        self.subscriptions.replace(sub, text, decision, sequence);
         Ok(decision)
     }
 

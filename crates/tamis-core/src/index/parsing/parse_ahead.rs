@@ -26,11 +26,11 @@ struct Work<S> {
 }
 
 /// Parses the sources of a batch and calls `take` with each result and its label, in order, until `take` returns an error.
-/// `take` returns the expression for its worker to drop.
-pub(in crate::index) fn parse_ahead<L, S: Send>(
+/// `take` returns the expression, unless it keeps it, for its worker to drop.
+pub(in crate::index) fn parse_ahead<L, S: Send, P: Send>(
     mut batch: impl Iterator<Item = (L, S)>,
-    parse: impl Fn(S) -> Result<Parsed> + Sync,
-    mut take: impl FnMut(L, Result<Parsed>) -> Result<Expr>,
+    parse: impl Fn(S) -> Result<P> + Sync,
+    mut take: impl FnMut(L, Result<P>) -> Result<Option<Expr>>,
 ) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let first: Vec<(L, S)> = batch.by_ref().take(MIN_FOR_THREADS).collect();
@@ -40,7 +40,7 @@ pub(in crate::index) fn parse_ahead<L, S: Send>(
         let parse = &parse;
         let start_worker = |_| {
             let (send_work, work) = channel::<Work<S>>();
-            let (send_parsed, parsed) = channel::<Vec<Result<Parsed>>>();
+            let (send_parsed, parsed) = channel::<Vec<Result<P>>>();
             let worker = move || {
                 for Work { sources, used } in work {
                     drop(used);
@@ -73,7 +73,7 @@ pub(in crate::index) fn parse_ahead<L, S: Send>(
             let Some((worker, labels)) = in_flight.pop_front() else { return Ok(()) };
             let Ok(parsed) = workers[worker].1.recv() else { return Ok(()) };
             for (label, parsed) in labels.into_iter().zip(parsed) {
-                used[worker].push(take(label, parsed)?);
+                used[worker].extend(take(label, parsed)?);
             }
         }
     })

@@ -129,12 +129,12 @@ impl Segmented {
             members.map(|location| (location, snapshot.text(location))),
             |text| {
                 let text = text.ok_or_else(|| Error::damaged("a text is not UTF-8"))?;
-                Ok((text.into(), parse(text, &self.0.limits)?))
+                Ok(parse(text, &self.0.limits)?)
             },
             |location, parsed| {
                 let named =
                     |error: Error| Error::Expression(format!("the rule {}: {error}", snapshot.id(location)));
-                parsed.map(|(_, expr)| expr).map_err(named)
+                parsed.map(Some).map_err(named)
             },
         )
     }

@@ -229,7 +229,7 @@ impl Shared {
             batch,
             |text| {
                 let text = text.ok_or_else(|| damaged("a text is not UTF-8"))?;
-                Ok((text.into(), parse(text, &self.limits)?))
+                Ok((text, parse(text, &self.limits)?))
             },
             |(sequence, segment, local), parsed| {
                 Interruption::check()?;
@@ -243,8 +243,8 @@ impl Shared {
                     return Err(damaged("an id is there twice"));
                 }
                 weighted.set(&expr, schema, self.missing)?;
-                builder.push(NewMember { id: &id, text: &text, sequence, normal, weighted: &weighted });
-                Ok(expr)
+                builder.push(NewMember { id: &id, text, sequence, normal, weighted: &weighted });
+                Ok(Some(expr))
             },
         )?;
         Ok(builder)

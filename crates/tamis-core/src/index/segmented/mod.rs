@@ -34,7 +34,7 @@ mod update;
 use super::backend::{Backend, PinnedBackend};
 use super::parsing::Parsed;
 use super::sync::{Inside, Mutex, RwLock};
-use super::{Id, MatchPlan, MemoryUsage, Settings, Source, Stale};
+use super::{Change, Id, MatchPlan, MemoryUsage, Settings, Source, Stale};
 use crate::compiled::CompiledOptions;
 use crate::engine::registry::OptionValues;
 use crate::error::{Error, Result};
@@ -187,6 +187,10 @@ impl Backend for Segmented {
 
     fn remove(&self, id: &Id) -> Result<()> {
         self.0.remove(id)
+    }
+
+    fn apply(&self, changes: &mut dyn Iterator<Item = Change>) -> Result<Vec<usize>> {
+        self.0.apply(changes)
     }
 
     fn observe_rows(&self, schema: &Schema, rows: &Rows) -> Result<(), Stale> {

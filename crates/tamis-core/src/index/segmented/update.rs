@@ -7,8 +7,9 @@ use crate::engine::scoring::WeightedPredicates;
 use crate::error::{Error, Interruption, Result};
 use crate::event::Rows;
 use crate::expr::{Expr, Missing, Normalizer, Root};
+use crate::index::changes::{NetChange, net_changes};
 use crate::index::parsing::{Parsed, parse_ahead};
-use crate::index::{Id, Source};
+use crate::index::{Change, Id, Source};
 use crate::schema::Schema;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -95,7 +96,7 @@ impl Shared {
                         }
                     }
                     row += 1;
-                    Ok(expr)
+                    Ok(Some(expr))
                 },
             );
             outcome.map_err(|error| error.at_row(row))?;
@@ -112,6 +113,49 @@ impl Shared {
             }
             Ok(never)
         })
+    }
+
+    /// Applies several changes in one snapshot; returns the rows whose expression can never match.
+    pub fn apply(self: &Arc<Shared>, changes: &mut dyn Iterator<Item = Change>) -> Result<Vec<usize>> {
+        self.update(|next| {
+            let net = net_changes(changes, &self.limits, |id| next.find(id).is_some())?;
+            let mut never = Vec::new();
+            let mut pushed = Vec::new();
+            for NetChange { id, row, was_present, added_at, parsed } in net {
+                let mut sequence = next.next_sequence;
+                if was_present && let Some(location) = next.find(&id) {
+                    if added_at.is_none() {
+                        sequence = next.sequence(location);
+                    }
+                    next.remove(location);
+                }
+                let Some((text, expr)) = parsed else { continue };
+                let named = (id, text, sequence);
+                let recent = RecentSubscription::new(named, &expr, &mut next.schema, self.missing)
+                    .map_err(|error| error.at_row(row))?;
+                if recent.normal.root() == Root::Never {
+                    never.push(row);
+                }
+                next.next_sequence = next.next_sequence.max(sequence + 1);
+                pushed.push(recent);
+            }
+            if next.recent.len() + pushed.len() <= self.options.recent {
+                pushed.into_iter().for_each(|recent| next.push(recent));
+            } else {
+                self.push_segment(pushed, next)?;
+            }
+            never.sort_unstable();
+            Ok(never)
+        })
+    }
+
+    /// Adds many subscriptions whose ids are not present as one segment.
+    fn push_segment(&self, mut pushed: Vec<RecentSubscription>, next: &mut Snapshot) -> Result<()> {
+        pushed.sort_unstable_by_key(|subscription| subscription.sequence);
+        next.len += pushed.len();
+        next.text_ids += pushed.iter().filter(|added| matches!(added.id, Id::Text(_))).count();
+        let (sample, observed) = self.sample_for(pushed.len());
+        self.build(self.segment_builder(&pushed), next, sample.as_deref(), observed)
     }
 
     /// Publishes a changed copy of the current snapshot; none if `change` fails.
@@ -203,7 +247,7 @@ mod tests {
     use crate::compiled::INFO;
     use crate::engine::registry::OptionValues;
     use crate::index::backend::Backend;
-    use crate::index::{Id, Settings, Source};
+    use crate::index::{Change, Id, Settings, Source};
 
     #[test]
     fn a_failed_update_leaves_the_same_snapshot() {
@@ -216,6 +260,8 @@ mod tests {
         assert!(index.remove(&Id::from(2)).is_err());
         let batch = [(Id::from(3), Source::from("d = 1")), (Id::from(3), Source::from("e = 1"))];
         assert!(index.add_many(&mut batch.into_iter()).is_err());
+        let batch = [Change::Remove(Id::from(1)), Change::Remove(Id::from(1))];
+        assert!(index.apply(&mut batch.into_iter()).is_err());
         assert!(std::sync::Arc::ptr_eq(&before, &index.0.snapshot()));
     }
 }
