@@ -87,8 +87,8 @@ impl OpIndex {
                 return Err(format!("op_index: the pivot {} of {id:?} is missing", pivot.0));
             };
             let slot = found.slots.get(here[0] as usize);
-            let need = entries.need() | if several { Slot::SEVERAL } else { 0 };
-            if slot.is_none_or(|slot| (slot.member, slot.need) != (id, need))
+            let expected_slot = entries.slot(id, if several { Slot::SEVERAL } else { 0 });
+            if slot != Some(&expected_slot)
                 || here[1..].iter().any(|clause| found.clauses.get(*clause as usize) != Some(&here[0]))
             {
                 return Err(format!("op_index: a slot or clause of {id:?} is wrong"));

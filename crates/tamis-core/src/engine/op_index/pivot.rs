@@ -9,18 +9,23 @@ use super::operand::{Field, OperandKind, Wide};
 use super::record::{ClauseWords, Clauses, Content};
 use crate::engine::shared::list_pool::shrink;
 use crate::engine::shared::members::MemberId;
+use crate::engine::shared::records::AttributeFilter;
 use crate::schema::AttrId;
 
 /// Targets from here on are clauses, below are slots.
 pub(super) const CLAUSE: u32 = 1 << 31;
 
 /// A member in the partition of a pivot.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Slot {
     /// [`MemberId::NONE`] if the slot is free.
     pub member: MemberId,
     /// Number of predicates to be satisfied besides the one on the pivot attribute, and flags.
     pub need: u32,
+    /// Attributes without which a clause fails.
+    pub attributes: AttributeFilter,
+    /// The half steps that the predicate on the pivot attribute accepts, from low to high; none if it is [`Slot::LISTED`].
+    pub access: [u32; 2],
 }
 
 impl Slot {
@@ -28,8 +33,14 @@ impl Slot {
     pub const SEVERAL: u32 = 1 << 31;
     /// Flag: open clauses are to be evaluated.
     pub const OPEN: u32 = 1 << 30;
+    /// Flag: what the pivot clause accepts is only in the lists, as it is no range of half steps.
+    pub const LISTED: u32 = 1 << 29;
     /// The number without the flags.
-    pub const COUNT: u32 = Slot::OPEN - 1;
+    pub const COUNT: u32 = Slot::LISTED - 1;
+    /// No half step is accepted.
+    const NOTHING: [u32; 2] = [1, 0];
+    const FREE: Slot =
+        Slot { member: MemberId::NONE, need: 0, attributes: AttributeFilter::ALL, access: Slot::NOTHING };
 }
 
 /// A pivot attribute.
@@ -41,6 +52,8 @@ pub(super) struct Pivot {
     pub wide: Option<Box<OperatorLists<Wide>>>,
     /// The counter array: members by slot.
     pub slots: Vec<Slot>,
+    /// Number of members with [`Slot::LISTED`].
+    listed: u32,
     free_slots: Vec<u32>,
     /// The slot of each clause with several predicates; [`FREE`] if the number is free.
     pub clauses: Vec<u32>,
@@ -94,6 +107,44 @@ impl<'r> MemberEntries<'r> {
         let halved = Clauses(self.record).filter(|clause| self.halved(*clause).is_some()).count();
         let open = if Clauses(self.record).any(ClauseWords::is_open) { Slot::OPEN } else { 0 };
         (self.counted().count() + halved) as u32 | open
+    }
+
+    /// The attributes that an event needs for the clauses that are counted, as far as a clause has only one.
+    fn attributes(self) -> AttributeFilter {
+        let mut filter = AttributeFilter::default();
+        for clause in self.counted() {
+            if let [attribute] = *clause.attributes() {
+                filter.add(attribute);
+            }
+        }
+        filter
+    }
+
+    /// The range of half steps that the pivot clause accepts of the pivot attribute; `None` if that is no single range.
+    fn access(self) -> Option<[u32; 2]> {
+        let clause = Clauses(self.record).nth(self.pivot_clause)?;
+        let mut pieces = clause.pieces().filter(|piece| piece.attribute == self.pivot);
+        let only = pieces.next().filter(|_| pieces.next().is_none() && self.halved(clause).is_none())?;
+        match only.content {
+            Content::Narrow(operator, OperandKind::Steps, low, high) => Some(match operator {
+                Operator::AtMost => [u32::MIN, high],
+                Operator::AtLeast => [low, u32::MAX],
+                Operator::Equal | Operator::Between => [low, high],
+            }),
+            _ => None,
+        }
+    }
+
+    /// The slot of the member; `several` is the flag or 0.
+    pub fn slot(self, member: MemberId, several: u32) -> Slot {
+        let access = self.access();
+        let listed = if access.is_none() { Slot::LISTED } else { 0 };
+        Slot {
+            member,
+            need: self.need() | several | listed,
+            attributes: self.attributes(),
+            access: access.unwrap_or(Slot::NOTHING),
+        }
     }
 
     /// Visits the entries of the member in the pivot's lists.
@@ -177,8 +228,9 @@ impl Pivot {
         places: &mut Vec<u32>,
     ) {
         let from = places.len();
-        let slot =
-            allocate(&mut self.slots, &mut self.free_slots, Slot { member, need: entries.need() | several });
+        let added = entries.slot(member, several);
+        self.listed += u32::from(added.need & Slot::LISTED != 0);
+        let slot = allocate(&mut self.slots, &mut self.free_slots, added);
         places.push(slot);
         for _ in 0..entries.marked_clauses() {
             places.push(allocate(&mut self.clauses, &mut self.free_clauses, slot));
@@ -208,12 +260,21 @@ impl Pivot {
         if wide.as_ref().is_some_and(|wide| wide.all().all(|(_, list)| list.is_empty())) {
             *wide = None;
         }
-        self.slots[places[0] as usize].member = MemberId::NONE;
+        let removed = std::mem::replace(&mut self.slots[places[0] as usize], Slot::FREE);
+        self.listed -= u32::from(removed.need & Slot::LISTED != 0);
         self.free_slots.push(places[0]);
         for &clause in &places[1..] {
             self.clauses[clause as usize] = FREE;
             self.free_clauses.push(clause);
         }
+    }
+
+    /// Whether members are tested one by one: they are few, and what they accept is beside their counters.
+    #[inline]
+    pub fn is_small(&self) -> bool {
+        /// Maximum members: 4 KiB of slots.
+        const SMALL: usize = 128;
+        self.slots.len() <= SMALL && self.listed == 0
     }
 
     /// Number of members.
@@ -236,6 +297,10 @@ impl Pivot {
         }
         for (operator, list) in self.wide.iter().flat_map(|wide| wide.all()) {
             list.validate(operator, tuning).map_err(|error| format!("wide {operator:?}: {error}"))?;
+        }
+        let listed = self.slots.iter().filter(|slot| slot.need & Slot::LISTED != 0).count();
+        if listed != self.listed as usize {
+            return Err(format!("{listed} members are listed only, {} counted", self.listed));
         }
         let free = self.slots.iter().filter(|slot| slot.member == MemberId::NONE).count();
         let free_clauses = self.clauses.iter().filter(|slot| **slot == FREE).count();

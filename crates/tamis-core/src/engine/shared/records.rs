@@ -27,6 +27,9 @@ use crate::value::Value;
 pub(crate) struct AttributeFilter(u64);
 
 impl AttributeFilter {
+    /// Every attribute.
+    pub const ALL: AttributeFilter = AttributeFilter(u64::MAX);
+
     /// Adds an attribute.
     pub fn add(&mut self, attribute: AttrId) {
         self.0 |= 1 << (attribute.0.wrapping_mul(0x9E37_79B9) >> 26);

@@ -43,6 +43,16 @@ pub(super) enum Operator {
 
 impl Operator {
     pub const ALL: [Operator; 4] = [Operator::Equal, Operator::AtMost, Operator::AtLeast, Operator::Between];
+
+    /// Whether a value satisfies a predicate with this operator.
+    pub fn accepts<O: Operand>(self, value: O, low: O, high: O) -> bool {
+        match self {
+            Operator::Equal => value == low,
+            Operator::AtMost => value <= high,
+            Operator::AtLeast => value >= low,
+            Operator::Between => low <= value && value <= high,
+        }
+    }
 }
 
 /// A predicate of a list.
