@@ -169,11 +169,13 @@ struct Placed {
     cluster: ClusterId,
     /// The weights of its subscription's predicates together; 0.0 until they are set.
     total: f32,
+    /// The score of every match of its subscription where no attribute has a weight; NaN if matches differ.
+    constant_score: f64,
 }
 
 impl Default for Placed {
     fn default() -> Placed {
-        Placed { cluster: ClusterId::NONE, total: 0.0 }
+        Placed { cluster: ClusterId::NONE, total: 0.0, constant_score: f64::NAN }
     }
 }
 
@@ -281,11 +283,12 @@ impl RankingEngine for BeTree {
         if self.weights.scored.len() <= id.index() {
             self.weights.scored.resize_with(id.index() + 1, || None);
         }
+        let constant_score = predicates.constant_score().unwrap_or(f64::NAN);
         self.weights.scored[id.index()] = Some(Scored { sequence, predicates });
         let total = self.weights.total(id);
         for conjunction in self.conjunctions.of(id) {
             let state = self.conjunctions.state_mut(conjunction);
-            state.total = total;
+            (state.total, state.constant_score) = (total, constant_score);
             let home = state.cluster;
             self.raise_bounds(home, total);
             self.raise_summaries(home, ClusterId::ROOT, conjunction);
