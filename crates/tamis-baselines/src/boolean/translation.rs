@@ -27,6 +27,10 @@ use tamis_core::engine::{DynEngine, Engine, Scratch, SubId};
 use tamis_core::event::Event;
 use tamis_core::expr::{Limits, Normal};
 
+/// Engines that match conjunctions without an error.
+const CONJUNCTIVE: &[&str] =
+    &["pst_bloom", "pst_hash", "op_index", "be_star_tree", "be_tree", "gem_tree", "k_index", "propagation"];
+
 /// Its entry in the registry.
 pub(crate) const INFO: EngineInfo = EngineInfo {
     name: "translation",
@@ -38,7 +42,7 @@ pub(crate) const INFO: EngineInfo = EngineInfo {
         OptionInfo {
             name: "engine",
             description: "engine that matches the conjunctions, with its default options",
-            kind: OptionKind::Choice { default: "pst_bloom", words: &["pst_bloom", "pst_hash", "k_index"] },
+            kind: OptionKind::Choice { default: "pst_bloom", words: CONJUNCTIVE },
         },
         OptionInfo {
             name: "max_dnf",

@@ -1,14 +1,13 @@
 //! Matching: the paper's Algorithm 2, with the attributes of the event as candidate pivots.
 //!
 //! 1. Each value of the event becomes operands: half steps or a Boolean, a wide operand, and the symbols it satisfies.
-//! 2. For each attribute of the event that is a pivot, its own operands are searched in its lists. The members found are
-//!    candidates, unless the event lacks an attribute that they need: their counters are set to the number of predicates
-//!    left, all others are 0. No candidate, next pivot.
+//! 2. For each attribute of the event that is a pivot, its own operands are searched in its lists, or compared with all
+//!    members of a small partition. The members found are candidates, unless a filter shows that the event lacks an
+//!    attribute they need: their counters are set to the number of predicates left, all others are 0. No candidate, next
+//!    pivot; few candidates are tested one by one.
 //! 3. All operands of the event are searched in the lists of the pivot; a satisfied predicate counts down. A candidate
 //!    whose counter reaches 0 has matched, unless an open clause fails. Counters of candidates are reset, so that a
 //!    pivot costs what it touches.
-//!
-//! The members of a small partition are tested one by one instead.
 
 use super::lists::{Operator, OperatorLists, Tuning};
 use super::operand::{Field, Operand, OperandKind, Wide, narrow_of, wide_of};
@@ -20,7 +19,7 @@ use crate::engine::SubId;
 use crate::engine::shared::dedup::SubscriptionDedup;
 use crate::engine::shared::members::MemberId;
 use crate::engine::shared::records::AttributeFilter;
-use crate::event::{Event, Slot as EventSlot};
+use crate::event::Event;
 use crate::schema::AttrId;
 use crate::value::Value;
 
@@ -86,17 +85,27 @@ impl Counting {
         }
     }
 
-    /// A predicate on the pivot attribute is satisfied: the member is a candidate, if the event has what it needs.
+    /// A predicate on the pivot attribute is satisfied: the member is a candidate, if the event may have what it needs.
     #[inline]
-    fn add_candidate(&mut self, slots: &[Slot], slot: u32, may_match: impl Fn(&Slot) -> bool) {
-        let found = &slots[slot as usize];
-        match found.need & Slot::COUNT {
-            0 => self.complete.push(slot),
-            need if may_match(found) => {
-                self.counters[slot as usize] = need;
-                self.candidates.push(slot);
+    fn add_candidate(&mut self, at: u32, slot: &Slot, attributes: AttributeFilter) {
+        match slot.need & Slot::COUNT {
+            0 => self.complete.push(at),
+            need if slot.attributes.may_be_within(attributes) => {
+                self.counters[at as usize] = need;
+                self.candidates.push(at);
             }
             _ => {}
+        }
+    }
+
+    /// Finds the candidates of a small partition: what they accept is beside their counters.
+    fn scan_slots(&mut self, slots: &[Slot], value: Value<'_>, attributes: AttributeFilter) {
+        let Some((OperandKind::Steps, value)) = narrow_of(value) else { return };
+        for (at, slot) in (0..).zip(slots) {
+            let [low, high] = slot.access;
+            if low <= value && value <= high {
+                self.add_candidate(at, slot, attributes);
+            }
         }
     }
 
@@ -179,6 +188,10 @@ fn satisfies(event: &Event<'_>, piece: Piece, exact: &[Probe<u32>]) -> bool {
     }
 }
 
+/// Maximum candidates of a partition that are tested one by one: counting takes a search per operand of the event, as long
+/// as some tests.
+const FEW: usize = 4;
+
 const EXACT: &[Operator] = &[Operator::Equal];
 const RANGES: &[Operator] = &[Operator::AtMost, Operator::AtLeast, Operator::Between];
 
@@ -216,12 +229,8 @@ impl OpIndex {
         }
         std::hint::black_box(read);
         for cell in event.cells() {
-            match self.pivot(cell.attribute) {
-                Some(pivot) if pivot.is_small() => {
-                    self.test_members(pivot, event.resolve(cell.slot), event, scratch, matches);
-                }
-                Some(pivot) => self.visit_pivot(cell.attribute, pivot, event, scratch, matches),
-                None => {}
+            if let Some(pivot) = self.pivot(cell.attribute) {
+                self.visit_pivot(cell.attribute, pivot, event, scratch, matches);
             }
         }
     }
@@ -257,31 +266,6 @@ impl OpIndex {
         ordered.sort_unstable_by_key(|probe| probe.field);
     }
 
-    /// Steps 2 and 3 for a small partition: members are tested one by one, which takes less time than a search per operand
-    /// of the event.
-    fn test_members(
-        &self,
-        pivot: &Pivot,
-        value: Value<'_>,
-        event: &Event<'_>,
-        scratch: &mut OpIndexScratch,
-        matches: &mut Vec<SubId>,
-    ) {
-        let Some((OperandKind::Steps, value)) = narrow_of(value) else { return };
-        for slot in &pivot.slots {
-            let [low, high] = slot.access;
-            if low <= value
-                && value <= high
-                && slot.attributes.may_be_within(scratch.attributes)
-                && (slot.need & Slot::COUNT == 0
-                    || self.closed_clauses_hold(slot.member, event, &scratch.exact))
-            {
-                let (several, open) = (slot.need & Slot::SEVERAL != 0, slot.need & Slot::OPEN != 0);
-                self.report(slot.member, several, open, event, &mut scratch.dedup, matches);
-            }
-        }
-    }
-
     /// Whether the event satisfies every clause that is not open.
     fn closed_clauses_hold(&self, member: MemberId, event: &Event<'_>, exact: &[Probe<u32>]) -> bool {
         let record = self.records.get(self.members.get(member).record);
@@ -298,29 +282,22 @@ impl OpIndex {
         scratch: &mut OpIndexScratch,
         matches: &mut Vec<SubId>,
     ) {
-        let OpIndexScratch { exact, ordered, wide, attributes, counting, dedup, .. } = scratch;
-        let tuning = self.tuning;
-        counting.begin(pivot);
-        let may_match = |slot: &Slot| {
-            slot.attributes.may_be_within(*attributes) && self.attributes_are_present(slot.member, event)
-        };
-        let own = |probe: &Probe<u32>| probe.attribute == attribute;
-        for probe in exact.iter().filter(|probe| own(probe)) {
-            let field = Field::new(attribute, probe.kind, true);
-            let operators = if probe.kind == OperandKind::Steps { &Operator::ALL } else { EXACT };
-            find(&pivot.narrow, operators, field, probe.value, tuning, |slot| {
-                counting.add_candidate(&pivot.slots, slot, may_match);
-            });
+        scratch.counting.begin(pivot);
+        if pivot.is_small() {
+            let value = event.value(attribute);
+            scratch.counting.scan_slots(&pivot.slots, value, scratch.attributes);
+        } else {
+            self.search_candidates(attribute, pivot, scratch);
         }
-        if let Some(lists) = &pivot.wide {
-            for probe in wide.iter().filter(|probe| probe.attribute == attribute) {
-                let field = Field::new(attribute, probe.kind, true);
-                find(lists, &Operator::ALL, field, probe.value, tuning, |slot| {
-                    counting.add_candidate(&pivot.slots, slot, may_match);
-                });
+        let OpIndexScratch { exact, ordered, wide, counting, dedup, .. } = scratch;
+        if counting.candidates.len() <= FEW {
+            for &slot in &counting.candidates {
+                if self.closed_clauses_hold(pivot.slots[slot as usize].member, event, exact) {
+                    counting.complete.push(slot);
+                }
             }
-        }
-        if !counting.candidates.is_empty() {
+        } else {
+            let tuning = self.tuning;
             find_all(&pivot.narrow, EXACT, exact, tuning, |target| counting.count(&pivot.clauses, target));
             find_all(&pivot.narrow, RANGES, ordered, tuning, |target| counting.count(&pivot.clauses, target));
             if let Some(lists) = &pivot.wide {
@@ -335,6 +312,26 @@ impl OpIndex {
             self.report(member, several, open, event, dedup, matches);
         }
         counting.end();
+    }
+
+    /// Finds the candidates of a partition in its lists.
+    fn search_candidates(&self, attribute: AttrId, pivot: &Pivot, scratch: &mut OpIndexScratch) {
+        let OpIndexScratch { exact, wide, attributes, counting, .. } = scratch;
+        for probe in exact.iter().filter(|probe| probe.attribute == attribute) {
+            let field = Field::new(attribute, probe.kind, true);
+            let operators = if probe.kind == OperandKind::Steps { &Operator::ALL } else { EXACT };
+            find(&pivot.narrow, operators, field, probe.value, self.tuning, |slot| {
+                counting.add_candidate(slot, &pivot.slots[slot as usize], *attributes);
+            });
+        }
+        if let Some(lists) = &pivot.wide {
+            for probe in wide.iter().filter(|probe| probe.attribute == attribute) {
+                let field = Field::new(attribute, probe.kind, true);
+                find(lists, &Operator::ALL, field, probe.value, self.tuning, |slot| {
+                    counting.add_candidate(slot, &pivot.slots[slot as usize], *attributes);
+                });
+            }
+        }
     }
 
     /// Reports a member, unless an open clause fails or its subscription was reported before.
@@ -355,14 +352,6 @@ impl OpIndex {
         if !several || dedup.insert(sub) {
             matches.push(sub);
         }
-    }
-
-    /// Whether the event has an attribute of every clause that is not open.
-    fn attributes_are_present(&self, member: MemberId, event: &Event<'_>) -> bool {
-        let record = self.records.get(self.members.get(member).record);
-        Clauses(record)
-            .filter(|clause| !clause.is_open())
-            .all(|clause| clause.pieces().any(|piece| event.slot(piece.attribute) != EventSlot::Missing))
     }
 
     fn open_clauses_hold(&self, member: MemberId, event: &Event<'_>) -> bool {

@@ -30,11 +30,12 @@
 //! Deviations from the paper:
 //! - In a partition, the predicates on the pivot attribute are searched first. Only their members are counted; if there are
 //!   none, the rest of the partition is skipped. The paper's Algorithm 2 takes the attributes in any order.
-//! - The members of a partition of at most 128, whose predicates on the pivot attribute are ranges of numbers, are tested one
-//!   by one: with many attributes most partitions are small, and one pass over a few slots takes less time than a search per
-//!   operand and operator.
-//! - A member that needs an attribute which the event lacks is no candidate: a filter of 64 bits beside its counter shows it,
-//!   then its record. The paper counts it in vain; with many attributes, nearly all are such.
+//! - In a partition of at most 128 members, whose predicates on the pivot attribute are ranges of numbers, these are compared
+//!   one by one: with many attributes most partitions are small, and one pass over a few slots takes less time than a search
+//!   per operator.
+//! - A member that needs an attribute which the event lacks is no candidate; a filter of 64 bits beside its counter shows it.
+//!   The paper counts it in vain; with many attributes, nearly all are such.
+//! - At most four candidates of a partition are tested predicate by predicate instead of counted.
 //! - Hence a CNF subscription leaves out, in the partition of one attribute, the predicates of its pivot clause on others:
 //!   these lead to it from their own partitions.
 //! - The pivot clause of a CNF is the one whose attributes have the least sum of frequencies. The paper takes the one with
