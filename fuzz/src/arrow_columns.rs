@@ -62,7 +62,7 @@ fn whole_column(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Resul
         7 => primitive::<UInt16Type>(input, len, |value| int(value.into())),
         8 => primitive::<UInt32Type>(input, len, |value| int(value.into())),
         9 => primitive::<UInt64Type>(input, len, |value| {
-            i64::try_from(value).map_or(Meaning::Unreadable, |value| Meaning::Value(Given::Int(value)))
+            Meaning::Value(i64::try_from(value).map_or(Given::Float(value as f64), Given::Int))
         }),
         10 => primitive::<Float32Type>(input, len, |value| float(value.into())),
         11 => primitive::<Float64Type>(input, len, float),
@@ -77,7 +77,7 @@ fn whole_column(input: &mut Unstructured<'_>, len: usize, depth: usize) -> Resul
         18 => texts(input, len),
         19 => {
             let cells: Vec<&[u8]> = vec![b"x"; len];
-            Ok(Column { array: Arc::new(BinaryArray::from(cells)), meanings: None })
+            Ok(valued(Arc::new(BinaryArray::from(cells)), vec![Meaning::Value(Given::Object); len]))
         }
         20 => {
             let cells = vec![Some(1); len];

@@ -183,10 +183,11 @@ fn literal_parts<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py,
     }
 }
 
-/// Nested tuples `(text, truth, value, weight, children)`.
+/// Nested tuples `(text, summary, truth, value, weight, reason, children)`.
 pub fn explanation_to_python<'py>(py: Python<'py>, node: &Explanation) -> PyResult<Bound<'py, PyAny>> {
     let children: Vec<_> =
         node.children.iter().map(|child| explanation_to_python(py, child)).collect::<PyResult<_>>()?;
-    let tuple = (&node.text, node.truth.name(), &node.value, node.weight, children);
+    let Explanation { text, summary, truth, value, weight, reason, .. } = node;
+    let tuple = (text, summary, truth.name(), value, weight, reason, children);
     Ok(tuple.into_pyobject(py)?.into_any())
 }

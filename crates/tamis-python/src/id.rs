@@ -1,11 +1,12 @@
 //! Ids from and to Python.
 
 use crate::errors::invalid_id;
+use crate::events::{ScalarKind, scalar_kind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString};
 use tamis_core::index::{Id, IdColumn};
 
-/// The id in a Python object: a `str` or an integer of 64 bits.
+/// The id in a Python object: a `str`, an integer of 64 bits, or a UUID, which is its text.
 pub fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
     let py = id.py();
     if let Ok(text) = id.cast::<PyString>() {
@@ -22,7 +23,10 @@ pub fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
             Err(_) => Err(invalid_id(py, &format!("the id {id} does not fit 64 bits"))),
         };
     }
-    Err(invalid_id(py, &format!("an id is a str or an int, not {}", id.get_type().name()?)))
+    if scalar_kind(id)? == Some(ScalarKind::Uuid) {
+        return Ok(Id::from(&*id.str()?.to_cow()?));
+    }
+    Err(invalid_id(py, &format!("an id is a str, an int or a UUID, not {}", id.get_type().name()?)))
 }
 
 /// The Python object for an id.

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import decimal
+import enum
 import math
+import uuid
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from tamis.errors import ParseError
 
-Value: TypeAlias = bool | int | float | str | datetime.date | datetime.datetime
+Value: TypeAlias = (
+    bool | int | float | decimal.Decimal | str | uuid.UUID | enum.Enum | datetime.date | datetime.datetime
+)
 
 
 def attribute_name(name: object) -> str:
@@ -64,12 +69,31 @@ def literal(value: Any) -> str:
         return f"TIMESTAMP '{_utc(value).isoformat(sep=' ')}'"
     if isinstance(value, datetime.date):
         return f"DATE '{value.isoformat()}'"
+    if isinstance(value, decimal.Decimal):
+        return _decimal(value)
+    if isinstance(value, uuid.UUID):
+        return literal(str(value))
+    if isinstance(value, enum.Enum):
+        return literal(value.value)
     if value is None:
         raise ParseError("None is no literal: write is_null() or is_not_null()")
     # A scalar of numpy. A datetime64 is none of these: its item() is a bare number for some units.
     if getattr(getattr(value, "dtype", None), "kind", None) in ("b", "i", "u", "f") and value.shape == ():
         return literal(value.item())
-    raise ParseError(f"a literal is a bool, int, float, str, date or datetime, not {type(value).__name__}")
+    raise ParseError(
+        f"a literal is a bool, int, float, Decimal, str, UUID, date or datetime, not {type(value).__name__}"
+    )
+
+
+# More digits before the point do not fit 64 bits; `int` of a large exponent would take as many.
+_TOO_LONG = 20
+
+
+def _decimal(value: decimal.Decimal) -> str:
+    """Write a decimal as the integer that it is, or as the nearest float."""
+    if value.is_finite() and value.adjusted() < _TOO_LONG and -(2**63) <= int(value) == value < 2**63:
+        return str(int(value))
+    return literal(float(value))
 
 
 def _utc(value: datetime.datetime) -> datetime.datetime:

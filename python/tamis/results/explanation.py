@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+# Characters of a value that are printed.
+_WIDTH = 120
+
 Truth: TypeAlias = Literal["TRUE", "FALSE", "UNKNOWN"]
 
 
@@ -19,12 +22,16 @@ class Explanation:
         value: The event's value as text, for a predicate; None for a connective.
         weight: The predicate's weight; None for a connective.
         children: The operands.
+        reason: Why a predicate is UNKNOWN although there is a value: the value's kind, and the kind wanted.
+        summary: The text of a predicate with long lists and patterns abbreviated; None if it is short.
 
     >>> from tamis import parse
     >>> print(parse("age >= 18 and country = 'US'").explain({"age": 17}))
     FALSE    AND
     FALSE      age >= 18   (17)
     UNKNOWN    country = 'US'   (missing)
+    >>> print(parse("age >= 18").explain({"age": "20"}))
+    UNKNOWN  age >= 18   ('20' is text, a number is wanted)
     """
 
     text: str
@@ -32,6 +39,8 @@ class Explanation:
     value: str | None = None
     weight: float | None = None
     children: tuple[Explanation, ...] = ()
+    reason: str | None = None
+    summary: str | None = None
 
     @classmethod
     def from_native(cls, node: Any) -> Explanation:
@@ -41,14 +50,14 @@ class Explanation:
         pending = [(node, False)]
         while pending:
             node, operands_built = pending.pop()
-            text, truth, value, weight, operands = node
+            text, summary, truth, value, weight, reason, operands = node
             if not operands_built:
                 pending.append((node, True))
                 pending.extend((operand, False) for operand in reversed(operands))
                 continue
             first = len(built) - len(operands)
             children = tuple(built[first:])
-            built[first:] = [cls(text, truth, value, weight, children)]
+            built[first:] = [cls(text, truth, value, weight, children, reason, summary)]
         return built[0]
 
     def __str__(self) -> str:
@@ -56,7 +65,15 @@ class Explanation:
         return "\n".join(f"{node.truth:<8} {'  ' * depth}{node._label()}" for node, depth in self._nodes())
 
     def _label(self) -> str:
-        return self.text if self.value is None else f"{self.text}   ({self.value})"
+        text = self.summary or self.text
+        if self.value is None:
+            return text
+        value = self.value if len(self.value) <= _WIDTH else f"{self.value[:_WIDTH]}..."
+        if self.reason is None:
+            return f"{text}   ({value})"
+        # The reason of a list is about one of its elements.
+        shown = self.reason if self.reason.startswith(value) else f"{value}: {self.reason}"
+        return f"{text}   ({shown})"
 
     def _nodes(self) -> Iterator[tuple[Explanation, int]]:
         """Go through all nodes with their depth, parents before children, from left to right."""
@@ -81,6 +98,8 @@ class Explanation:
                 entry["value"] = node.value
             if node.weight is not None:
                 entry["weight"] = node.weight
+            if node.reason is not None:
+                entry["reason"] = node.reason
             if node.children:
                 entry["children"] = places[depth + 1] = []
             places[depth].append(entry)

@@ -244,18 +244,19 @@ def _check_parts(path: str, attribute: str, find: Callable[[str], DataType | Non
 
 
 def _check_comparable(name: str, shown: DataType, kind: DataType) -> None:
-    """Check the type of an attribute. Structs and maps are only present or missing, so any will do."""
+    """Check the type of an attribute. Structs, maps and binaries are only present or missing."""
     from pyspark.sql import types as T
 
     inner = kind.elementType if isinstance(kind, T.ArrayType) else kind
     comparable = (
-        *(T.StringType, T.BooleanType, T.IntegralType, T.FloatType, T.DoubleType, T.NullType),
-        *(T.DateType, T.TimestampType, T.TimestampNTZType, T.StructType, T.MapType, T.ArrayType),
+        *(T.StringType, T.BooleanType, T.IntegralType, T.FloatType, T.DoubleType, T.DecimalType, T.NullType),
+        *(T.DateType, T.TimestampType, T.TimestampNTZType),
+        *(T.StructType, T.MapType, T.ArrayType, T.BinaryType),
     )
     if not isinstance(inner, comparable):
         raise TypeError(
             f"column {name!r} is {shown.simpleString()}, which expressions cannot compare; "
-            "cast it to bigint, double, string, boolean, date or timestamp"
+            "cast it to bigint, double, decimal, string, boolean, date or timestamp"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 from typing import Any
 
 import duckdb
@@ -82,10 +81,6 @@ def test_types(type: pa.DataType, values: list[Any], expression: str) -> None:
 
 
 UNSUPPORTED = [
-    pa.array([decimal.Decimal("1.5")]),
-    pa.array([b"x"]),
-    pa.array([b"x"], pa.binary_view()),
-    pa.array([b"xx"], pa.binary(2)),
     pa.array([datetime.time(1)]),
     pa.array([datetime.timedelta(1)]),
     pa.array([[1]], pa.list_view(pa.int64())),
@@ -111,10 +106,9 @@ def test_types_without_meaning_are_refused_by_name(column: pa.Array) -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (pa.array([1, 2**63], pa.uint64()), "9223372036854775808 does not fit 64 bits"),
         (pa.array([0, 1], pa.timestamp("ns")), "would lose precision"),
         (pa.array([0, 2**62], pa.timestamp("s")), "does not fit 64 bits"),
-        (pa.array([[0], [1, 2**63]], pa.list_(pa.uint64())), "does not fit 64 bits"),
+        (pa.array([[0], [1, 2**62]], pa.list_(pa.timestamp("s"))), "does not fit 64 bits"),
     ],
 )
 def test_values_without_meaning_name_column_and_row(column: pa.Array, message: str) -> None:
@@ -244,8 +238,7 @@ def test_types_of_duckdb() -> None:
         "real": "real = 1.5",
     }
     assert matched(rows, **ids) == [(0, id) for id in ids]
-    with pytest.raises(tamis.EventError, match='attribute "price": a column of Arrow type Decimal'):
-        matched(connection.sql("SELECT 1.5 AS price"), cheap="price < 2")
+    assert matched(connection.sql("SELECT 1.5 AS price"), cheap="price = 1.5") == [(0, "cheap")]
     connection.close()
 
 

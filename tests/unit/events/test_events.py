@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import collections
 import datetime
-import decimal
 import enum
 import json
 import types
-import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -133,19 +131,15 @@ def test_meaning(value: Any, expression: str, expected: bool | None) -> None:
 
 
 REFUSED: list[tuple[Any, str]] = [
-    (2**63, "does not fit 64 bits"),
+    (2**64, "does not fit 64 bits"),
     (-(2**63) - 1, "does not fit 64 bits"),
     (10**5000, "does not fit 64 bits"),
-    (np.uint64(2**63), "does not fit 64 bits"),
     ("\ud800", "a lone surrogate"),
-    (decimal.Decimal(1), "a value of type Decimal"),
-    (b"x", "a value of type bytes"),
     (1j, "a value of type complex"),
     (range(3), "a value of type range"),
     (object(), "a value of type object"),
     (datetime.time(1), "a value of type time"),
     (datetime.timedelta(1), "a value of type timedelta"),
-    (uuid.UUID(int=1), "a value of type UUID"),
     (np.datetime64("2026-11-15T00:00:00.000000001"), "a time that would lose precision"),
     (np.datetime64(2**62, "D"), "a time that would lose precision"),
     (np.timedelta64(1, "s"), "a value of type timedelta64"),
@@ -290,7 +284,7 @@ JSON_REFUSED = [
     ('{"x": 1} 2', "not a JSON event"),
     ('{"x": 01}', "not a JSON event"),
     ("{'x': 1}", "not a JSON event"),
-    ('{"x": 9223372036854775808}', "does not fit 64 bits"),
+    ('{"x": 18446744073709551616}', "does not fit 64 bits"),
     ('{"x": [-9223372036854775809]}', "does not fit 64 bits"),
     ('{"x": "\\ud800"}', "not a JSON event"),
     ('{"x": "\ud800"}', "lone surrogate"),

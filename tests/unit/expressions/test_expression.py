@@ -287,7 +287,7 @@ def test_explain() -> None:
         "TRUE           a > 1 ^ 2.0   (5)",
         "UNKNOWN        b.c = 'x'   (missing)",
         "UNKNOWN      NOT",
-        "UNKNOWN        any(d) = 1   ([2, 'y'])",
+        "UNKNOWN        any(d) = 1   ([2, 'y']: 'y' is text, a number is wanted)",
         "TRUE       TRUE",
     ]
     assert [node.weight for node in explanation.predicates()] == [2.0, 1.0, 1.0, None]
@@ -296,7 +296,15 @@ def test_explain() -> None:
     assert as_dict["children"][0]["children"][1] == {
         "text": "NOT",
         "truth": "UNKNOWN",
-        "children": [{"text": "any(d) = 1", "truth": "UNKNOWN", "value": "[2, 'y']", "weight": 1.0}],
+        "children": [
+            {
+                "text": "any(d) = 1",
+                "truth": "UNKNOWN",
+                "value": "[2, 'y']",
+                "weight": 1.0,
+                "reason": "'y' is text, a number is wanted",
+            }
+        ],
     }
     assert as_dict["children"][1] == {"text": "TRUE", "truth": "TRUE"}
     assert pickle.loads(pickle.dumps(explanation)) == explanation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 import subprocess
 import sys
@@ -234,7 +235,7 @@ def test_arrow_events_that_are_not_utf8() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [2**63, "\ud800", b"x", object()], ids=["2**63", "surrogate", "bytes", "object"]
+    "value", [2**64, "\ud800", 1j, object()], ids=["2**64", "surrogate", "complex", "object"]
 )
 def test_events(value: Any) -> None:
     index = filled()
@@ -262,9 +263,9 @@ def test_a_column_without_meaning() -> None:
     index = filled()
     with (
         unchanged(index),
-        pytest.raises(tamis.EventError, match='attribute "a": a column of Arrow type Binary'),
+        pytest.raises(tamis.EventError, match='attribute "a": a column of Arrow type Time'),
     ):
-        index.match_arrow(pa.table({"a": [b"x"]}))
+        index.match_arrow(pa.table({"a": [datetime.time(1)]}))
 
 
 # --- files ------------------------------------------------------------------------------------------

@@ -194,13 +194,16 @@ impl EventReader<'_> {
                 match jiter.known_number(peek) {
                     Ok(NumberAny::Int(NumberInt::Int(value))) => Ok(Slot::Int(value)),
                     Ok(NumberAny::Float(value)) => Ok(Rows::float_slot(value)),
-                    Err(error) => match integer_text(&self.json[start..]) {
-                        Some(digits) => Err(Fault::Value {
-                            name: name.to_owned(),
-                            message: format!("the integer {digits} does not fit 64 bits"),
-                        }),
-                        None => Err(error.into()),
-                    },
+                    Err(error) => {
+                        let digits = integer_text(&self.json[start..]).ok_or(error)?;
+                        let Ok(value) = digits.parse() else {
+                            let message = format!("the integer {digits} does not fit 64 bits");
+                            return Err(Fault::Value { name: name.to_owned(), message });
+                        };
+                        // The failed attempt has not moved on.
+                        jiter.known_number_bytes(peek)?;
+                        Ok(Rows::unsigned_slot(value))
+                    }
                 }
             }
         }

@@ -120,6 +120,25 @@ impl Rows {
         if value.is_nan() { Slot::Missing } else { Slot::Float(value) }
     }
 
+    /// The slot of an integer beyond 64 bits with a sign but within 64 bits without: the nearest float.
+    pub fn unsigned_slot(value: u64) -> Slot {
+        i64::try_from(value).map_or(Slot::Float(value as f64), Slot::Int)
+    }
+
+    /// The slot of a decimal number, which is written with digits and at most one point: an integer if it is whole and fits
+    /// 64 bits, else the float that a literal of the same text is. `None` if the text is no number.
+    pub fn decimal_slot(text: &str) -> Option<Slot> {
+        let whole = match text.split_once('.') {
+            Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => Some(whole),
+            Some(_) => None,
+            None => Some(text),
+        };
+        match whole.and_then(|whole| whole.parse().ok()) {
+            Some(integer) => Some(Slot::Int(integer)),
+            None => text.parse().ok().map(Rows::float_slot),
+        }
+    }
+
     /// Begins a list; elements are pushed through the writer.
     pub fn list(&mut self) -> ElementsWriter {
         ElementsWriter { start: self.elements.len() }
@@ -261,6 +280,18 @@ mod tests {
         assert_eq!(cells(0), [(0, Slot::Int(3)), (7, Slot::Int(2))]);
         assert_eq!(cells(1), [(0, Slot::Int(5))]);
         assert_eq!(cells(2), []);
+    }
+
+    #[test]
+    fn decimals_are_integers_if_whole() {
+        let slot = |text| Rows::decimal_slot(text);
+        assert_eq!(slot("12.00"), Some(Slot::Int(12)));
+        assert_eq!(slot("-9223372036854775808"), Some(Slot::Int(i64::MIN)));
+        assert_eq!(slot("9223372036854775808"), Some(Slot::Float(9_223_372_036_854_775_808.0)));
+        assert_eq!(slot("0.1"), Some(Slot::Float(0.1)));
+        assert_eq!(slot("-0.000"), Some(Slot::Int(0)));
+        assert_eq!(slot("x"), None);
+        assert_eq!(Rows::unsigned_slot(1 << 63), Slot::Float(9_223_372_036_854_775_808.0));
     }
 
     #[test]

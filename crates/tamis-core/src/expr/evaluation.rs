@@ -123,12 +123,14 @@ impl Expr {
     }
 
     fn explain(&self, context: Context<'_>) -> Explanation {
-        let (value, weight) = match self {
-            Expr::Condition(condition) => {
-                (Some(context.event.describe(context.value(condition))), Some(condition.weight))
-            }
-            _ => (None, None),
-        };
+        let truth = self.truth(context);
+        let (mut value, mut weight, mut reason) = (None, None, None);
+        if let Expr::Condition(condition) = self {
+            let found = context.value(condition);
+            value = Some(context.event.describe(found));
+            weight = Some(condition.weight);
+            reason = condition.mismatch(found, context.event).filter(|_| truth == Truth::Unknown);
+        }
         Explanation {
             text: match self {
                 Expr::Const(_) | Expr::Condition(_) => self.to_string(),
@@ -138,9 +140,14 @@ impl Expr {
                 Expr::Xor(_) => "XOR".into(),
                 Expr::Xnor(_) => "XNOR".into(),
             },
-            truth: self.truth(context),
+            summary: match self {
+                Expr::Condition(condition) => condition.summary(),
+                _ => None,
+            },
+            truth,
             value,
             weight,
+            reason,
             children: self.children().iter().map(|child| child.explain(context)).collect(),
         }
     }
@@ -151,12 +158,16 @@ impl Expr {
 pub struct Explanation {
     /// The connective, or the predicate's canonical text.
     pub text: String,
+    /// The text of a predicate with long lists and patterns abbreviated, if that is shorter.
+    pub summary: Option<String>,
     /// Its truth for the event.
     pub truth: Truth,
     /// The event's value, for a predicate.
     pub value: Option<String>,
     /// The predicate's weight, for a predicate.
     pub weight: Option<f64>,
+    /// Why a predicate is UNKNOWN although there is a value: the value's kind, and the kind that is wanted.
+    pub reason: Option<String>,
     /// The operands.
     pub children: Vec<Explanation>,
 }

@@ -10,11 +10,13 @@
 //! | `normal` | which values satisfy each predicate, and how do AND and OR combine them? |
 //! | `dnf` | which conjunctions, or which clauses, is the expression equivalent to, and how many are they? |
 //! | `evaluation` | TRUE, FALSE or UNKNOWN, and why (the reference semantics)? |
+//! | `explanation` | which words explain a result? |
 //! | `pattern` | does a string match this LIKE, RLIKE, suffix, ...? |
 //! | `limits` | which expressions are refused as too large? |
 
 mod dnf;
 mod evaluation;
+mod explanation;
 mod limits;
 mod normal;
 mod pattern;

@@ -1,12 +1,13 @@
 //! Python mappings to event rows.
 
+use super::scalars::{ScalarKind, decimal, scalar_kind};
 use super::type_name;
 use crate::interruption::{Length, ROWS_PER_CHECK, detached};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PyMapping, PySet, PyString, PyTuple,
-    PyType,
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PyMapping, PySet,
+    PyString, PyTuple, PyType,
 };
 use tamis_core::event::{EventSource, Rows, Slot};
 use tamis_core::{AttrId, Error, Schema, micros_of_date};
@@ -260,7 +261,8 @@ impl MappingReader<'_> {
             return Ok(Slot::Bool(value.is_true()));
         }
         if value.is_instance_of::<PyInt>() {
-            let fits = value.extract().map(Slot::Int);
+            let signed = value.extract().map(Slot::Int);
+            let fits = signed.or_else(|_| value.extract().map(Rows::unsigned_slot));
             return fits.map_err(|_| refused("an integer that does not fit 64 bits"));
         }
         if let Ok(value) = value.cast::<PyFloat>() {
@@ -282,14 +284,23 @@ impl MappingReader<'_> {
             let micros = i32::try_from(days - EPOCH_ORDINAL).ok().and_then(micros_of_date);
             return micros.map(Slot::Time).ok_or_else(|| refused("a date out of range"));
         }
-        self.numpy(value)
+        if value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>() {
+            return Ok(Slot::Other);
+        }
+        match scalar_kind(value)? {
+            Some(ScalarKind::Decimal) => decimal(value),
+            Some(ScalarKind::Uuid) => Ok(self.rows.text_slot(&value.str()?.to_cow()?)?),
+            Some(ScalarKind::Enum) => self.value(&value.getattr(pyo3::intern!(py, "value"))?),
+            Some(ScalarKind::NotAvailable) => Ok(Slot::Missing),
+            None => self.numpy(value),
+        }
     }
 
     /// Arrays and scalars of numpy, through their Python values.
     fn numpy(&mut self, value: &Bound<'_, PyAny>) -> Result<Slot, MappingError> {
         let unsupported = || {
             refused(&format!(
-                "a value of type {}; values are bool, int, float, str, date, datetime, None, lists of them, and mappings",
+                "a value of type {}; values are bool, int, float, Decimal, str, UUID, date, datetime, None, lists of them, and mappings",
                 type_name(value)
             ))
         };
@@ -355,7 +366,7 @@ fn instant(value: &Bound<'_, PyAny>, types: &DatetimeTypes) -> Result<Slot, Mapp
     Ok(Slot::Time(micros.extract()?))
 }
 
-fn refused(message: &str) -> MappingError {
+pub(super) fn refused(message: &str) -> MappingError {
     Error::Event { attribute: None, message: message.to_owned() }.into()
 }
 

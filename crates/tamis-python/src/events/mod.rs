@@ -3,6 +3,7 @@
 //! | file | question it answers |
 //! | --- | --- |
 //! | `mappings` | how is a mapping read into event rows? |
+//! | `scalars` | what are decimals, UUIDs and members of enumerations? |
 //! | `json` | which texts are in a `str`, `bytes` or list of them? |
 //! | `weights` | what do the attributes of events count? |
 //!
@@ -10,10 +11,12 @@
 
 mod json;
 mod mappings;
+mod scalars;
 mod weights;
 
 pub use json::{JsonEvents, json_text};
 pub use mappings::MappingSource;
+pub use scalars::{ScalarKind, scalar_kind};
 pub use weights::{Weights, event_weights};
 
 use pyo3::prelude::*;

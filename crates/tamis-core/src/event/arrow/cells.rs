@@ -46,6 +46,18 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
             cells!(array.as_primitive::<$type>(), |value, _rows| Ok(Slot::Int(i64::from(value))))
         };
     }
+    macro_rules! decimals {
+        ($type:ty) => {{
+            let typed = array.as_primitive::<$type>().clone();
+            Box::new(move |row: usize, _: &mut Rows| {
+                if typed.is_null(row) {
+                    return Ok(Slot::Missing);
+                }
+                let text = typed.value_as_string(row);
+                Rows::decimal_slot(&text).ok_or_else(|| format!("the decimal {text} is no number"))
+            })
+        }};
+    }
     macro_rules! times {
         ($type:ty, $factor:expr) => {
             cells!(array.as_primitive::<$type>(), |value, _rows| {
@@ -66,11 +78,13 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
         DataType::UInt8 => ints!(UInt8Type),
         DataType::UInt16 => ints!(UInt16Type),
         DataType::UInt32 => ints!(UInt32Type),
-        DataType::UInt64 => cells!(array.as_primitive::<UInt64Type>(), |value, _rows| {
-            i64::try_from(value)
-                .map(Slot::Int)
-                .map_err(|_| format!("the integer {value} does not fit 64 bits with a sign"))
-        }),
+        DataType::UInt64 => {
+            cells!(array.as_primitive::<UInt64Type>(), |value, _rows| Ok(Rows::unsigned_slot(value)))
+        }
+        DataType::Decimal32(..) => decimals!(Decimal32Type),
+        DataType::Decimal64(..) => decimals!(Decimal64Type),
+        DataType::Decimal128(..) => decimals!(Decimal128Type),
+        DataType::Decimal256(..) => decimals!(Decimal256Type),
         DataType::Float16 => {
             cells!(array.as_primitive::<Float16Type>(), |value, _rows| Ok(Rows::float_slot(f64::from(value))))
         }
@@ -112,21 +126,25 @@ pub(super) fn reader(array: &ArrayRef) -> Result<CellReader, String> {
                 elements.list(lists.is_null(row), Some(row * size..(row + 1) * size), rows)
             })
         }
-        DataType::Struct(_) => {
-            let objects = array.as_struct().clone();
-            Box::new(move |row, _| Ok(if objects.is_null(row) { Slot::Missing } else { Slot::Other }))
-        }
-        DataType::Map(_, _) => {
-            let maps = array.clone();
-            Box::new(move |row, _| Ok(if maps.is_null(row) { Slot::Missing } else { Slot::Other }))
-        }
+        DataType::Struct(_)
+        | DataType::Map(_, _)
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => presence(array),
         other => {
             return Err(format!(
-                "a column of Arrow type {other} has no meaning as a value; cast it to a boolean, integer, float, string, date, timestamp or a list of them"
+                "a column of Arrow type {other} has no meaning as a value; cast it to a boolean, integer, float, decimal, string, date, timestamp or a list of them"
             ));
         }
     };
     Ok(read)
+}
+
+/// Cells that are present or missing, and of no kind that predicates compare.
+fn presence(array: &ArrayRef) -> CellReader {
+    let array = array.clone();
+    Box::new(move |row, _| Ok(if array.is_null(row) { Slot::Missing } else { Slot::Other }))
 }
 
 /// Cells of a dictionary column; `of_values` makes the reader of its values.
@@ -210,10 +228,7 @@ impl Elements {
 fn element_reader(values: &ArrayRef) -> Result<CellReader, String> {
     match values.data_type() {
         DataType::Dictionary(_, _) => dictionary(values, element_reader),
-        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => {
-            let values = values.clone();
-            Ok(Box::new(move |row, _| Ok(if values.is_null(row) { Slot::Missing } else { Slot::Other })))
-        }
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _) => Ok(presence(values)),
         _ => reader(values),
     }
 }

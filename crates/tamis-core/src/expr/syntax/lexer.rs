@@ -151,7 +151,9 @@ impl<'t> Lexer<'t> {
             _ => match self.word() {
                 0 => {
                     let c = self.text[start..].chars().next().unwrap_or_default();
-                    return Err(self.error(start, format!("{c:?}"), "a predicate, an operator or a literal"));
+                    let hint = self.quoting_hint(start);
+                    let expected = format!("a predicate, an operator or a literal{hint}");
+                    return Err(self.error(start, format!("{c:?}"), expected));
                 }
                 length => match keyword(&self.text[start..start + length]) {
                     Some(keyword) => (TokenKind::Keyword(keyword), length),
@@ -244,6 +246,30 @@ impl<'t> Lexer<'t> {
     }
 
     /// An error at a byte offset.
+    /// Advice to quote a name, if a token is the rest of one, as in `user-1`; else nothing.
+    pub fn hint_at(&self, token: Token) -> String {
+        let follows_name = self.text[..token.start].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        match token.kind {
+            TokenKind::Integer | TokenKind::Float if follows_name => self.quoting_hint(token.start),
+            _ => String::new(),
+        }
+    }
+
+    /// Advice to quote a name, if the character at a position is within one, as in `user-id` or `@timestamp`; else nothing.
+    fn quoting_hint(&self, at: usize) -> String {
+        let is_part = |c: char| c.is_alphanumeric() || "_.-:/@$#".contains(c);
+        let before =
+            self.text[..at].chars().rev().take_while(|c| is_part(*c)).map(char::len_utf8).sum::<usize>();
+        let after = self.text[at..].chars().take_while(|c| is_part(*c)).map(char::len_utf8).sum::<usize>();
+        let name = &self.text[at - before..at + after];
+        let begins = name.starts_with(|c: char| c.is_alphabetic() || "_@$#".contains(c));
+        if begins && after > 0 && name.len() > 1 {
+            format!("; if the attribute is {name}, quote the name: \"{name}\"")
+        } else {
+            String::new()
+        }
+    }
+
     pub fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> ParseError {
         ParseError::at(self.text, at, found, expected)
     }

@@ -190,6 +190,7 @@ impl<'t> Parser<'t> {
 
     /// The error that another token than the next was expected.
     fn unexpected(&self, expected: impl Into<String>) -> ParseError {
+        let expected = expected.into() + &self.lexer.hint_at(self.token);
         self.lexer.error(self.token.start, self.lexer.describe(self.token), expected)
     }
 }
