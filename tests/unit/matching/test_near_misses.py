@@ -91,7 +91,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="limit is -1"):
         index.near_misses({}, limit=-1)
     with pytest.raises(tamis.EventError, match='attribute "a"'):
-        index.near_misses({"a": b"x"})
+        index.near_misses({"a": 1j})
     assert Index().near_misses({"a": 1}) == []
 
 
