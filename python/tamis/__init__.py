@@ -37,13 +37,14 @@ from tamis.expression import (
     parse,
 )
 from tamis.index import Batch, EngineInfo, Groups, Index, engines
-from tamis.results import Alternative, Explanation, Matches, NearMiss, Plan, RankedMatches
+from tamis.results import Alternative, BadEvent, Explanation, Matches, NearMiss, Plan, RankedMatches
 
 __version__ = _version("tamis")
 
 __all__ = [
     "Alternative",
     "Attribute",
+    "BadEvent",
     "Batch",
     "ClosedIndex",
     "Dissection",

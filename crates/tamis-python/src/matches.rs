@@ -16,6 +16,7 @@ use pyo3::types::{PyCapsule, PyList, PyTuple};
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::sync::Arc;
+use tamis_core::event::BadEvent;
 use tamis_core::index::{Id, IdColumn, Matches};
 
 /// Bytes per number: all are 64 bits wide.
@@ -112,10 +113,17 @@ pub struct NativeMatches {
     ids: ArrayRef,
     /// The ids if integers and strings are mixed: `ids` then holds their texts. `None` otherwise.
     mixed: Option<Vec<Id>>,
+    /// The events that could not be read.
+    bad: Vec<BadEvent>,
 }
 
 impl NativeMatches {
     pub fn new(matches: Matches) -> PyResult<NativeMatches> {
+        NativeMatches::with_bad((matches, Vec::new()))
+    }
+
+    /// As `new`, with the events that could not be read.
+    pub fn with_bad((matches, bad): (Matches, Vec<BadEvent>)) -> PyResult<NativeMatches> {
         let (ids, mixed): (ArrayRef, _) = match matches.ids {
             IdColumn::Ints(ids) => (Arc::new(Int64Array::from(ids)), None),
             IdColumn::Texts { offsets, text } => {
@@ -131,7 +139,7 @@ impl NativeMatches {
                 (Arc::new(LargeStringArray::from_iter_values(texts)), Some(ids))
             }
         };
-        Ok(NativeMatches { offsets: Arc::new(Int64Array::from(matches.offsets)), ids, mixed })
+        Ok(NativeMatches { offsets: Arc::new(Int64Array::from(matches.offsets)), ids, mixed, bad })
     }
 
     fn offsets(&self) -> &[i64] {
@@ -188,6 +196,11 @@ impl NativeMatches {
     fn row<'py>(&self, py: Python<'py>, row: isize) -> PyResult<Bound<'py, PyList>> {
         let ids: Vec<_> = self.range(row)?.map(|at| self.id(py, at)).collect::<PyResult<_>>()?;
         PyList::new(py, ids)
+    }
+
+    /// `(event, attribute, message)` of every event that could not be read.
+    fn bad_events(&self) -> Vec<(usize, Option<&str>, &str)> {
+        self.bad.iter().map(|bad| (bad.event, bad.attribute.as_deref(), bad.message.as_str())).collect()
     }
 
     pub fn offsets_array(&self) -> NativeArray {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tamis import _native
 from tamis.expression import Expression
 from tamis.index.groups import Groups
 
 Weights: TypeAlias = Mapping[str, float]
+OnError: TypeAlias = Literal["raise", "skip", "null"]
 
 
 def source(expression: str | Expression) -> Any:
@@ -31,6 +32,17 @@ def thread_count(threads: int | None) -> int | None:
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, must be at least 1")
     return threads
+
+
+def is_strict(on_error: OnError) -> bool:
+    """Tell whether an event that cannot be read is an error.
+
+    Raises:
+        ValueError: It is none of the three words.
+    """
+    if on_error not in ("raise", "skip", "null"):
+        raise ValueError(f"on_error is {on_error!r}; known are 'raise', 'skip' and 'null'")
+    return on_error == "raise"
 
 
 def match_count(

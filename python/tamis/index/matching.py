@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tamis.index.arguments import thread_count
+from tamis.index.arguments import OnError, is_strict, thread_count
 from tamis.index.handle import IndexHandle
 from tamis.results import Id, Matches
 
@@ -43,7 +43,11 @@ class Matching(IndexHandle):
         return self._native.match_json(event)
 
     def match_many(
-        self, events: Iterable[Mapping[str, Any]], threads: int | None = None, ordered: bool = False
+        self,
+        events: Iterable[Mapping[str, Any]],
+        threads: int | None = None,
+        ordered: bool = False,
+        on_error: OnError = "raise",
     ) -> Matches:
         """Match many events at once.
 
@@ -51,15 +55,27 @@ class Matching(IndexHandle):
             events: Mappings, as `match` takes.
             threads: How many threads to use; by default one per core.
             ordered: Whether each event's ids are in insertion order; sorting costs.
+            on_error: What happens if an event cannot be read. ``"raise"`` raises; ``"skip"`` gives the event
+                an empty list and ``"null"`` None, and both list it in `Matches.errors`.
+
+        >>> from tamis import Index
+        >>> index = Index()
+        >>> index.add(1, "a > 0")
+        >>> matches = index.match_many([{"a": 5}, {"a": object()}], on_error="null")
+        >>> list(matches), matches.errors[0].event
+        ([[1], None], 1)
         """
         events = events if isinstance(events, list) else list(events)
-        return Matches(self._native.match_many(events, thread_count(threads), ordered))
+        strict = is_strict(on_error)
+        native = self._native.match_many(events, thread_count(threads), ordered, strict)
+        return Matches(native, on_error == "null")
 
     def match_json_many(
         self,
         events: str | bytes | Iterable[str | bytes],
         threads: int | None = None,
         ordered: bool = False,
+        on_error: OnError = "raise",
     ) -> Matches:
         r"""As `match_many`, for JSON objects: one per line of a text, or one per text of an iterable.
 
@@ -73,17 +89,24 @@ class Matching(IndexHandle):
         """
         if not isinstance(events, str | bytes | list):
             events = list(events)
-        return Matches(self._native.match_json_many(events, thread_count(threads), ordered))
+        strict = is_strict(on_error)
+        native = self._native.match_json_many(events, thread_count(threads), ordered, strict)
+        return Matches(native, on_error == "null")
 
-    def match_arrow(self, data: Any, threads: int | None = None, ordered: bool = False) -> pyarrow.Table:
+    def match_arrow(
+        self, data: Any, threads: int | None = None, ordered: bool = False, on_error: OnError = "raise"
+    ) -> pyarrow.Table:
         """Match the rows of any Arrow data: pyarrow, polars, DuckDB, pandas with pyarrow.
 
         Returns:
-            A table with the columns ``event``, the row's number from 0, and ``id``.
+            A table with the columns ``event``, the row's number from 0, and ``id``. Rows that could not be
+            read are in `Matches.errors` of `match_batches`, not here.
         """
-        return self.match_batches(data, threads, ordered).to_arrow()
+        return self.match_batches(data, threads, ordered, on_error).to_arrow()
 
-    def match_batches(self, data: Any, threads: int | None = None, ordered: bool = False) -> Matches:
+    def match_batches(
+        self, data: Any, threads: int | None = None, ordered: bool = False, on_error: OnError = "raise"
+    ) -> Matches:
         """As `match_many`, for the rows of any Arrow data; `match_arrow` gives the same as a table.
 
         Use it where offsets and ids are needed as arrays, for example to add a column of lists to a batch.
@@ -98,4 +121,6 @@ class Matching(IndexHandle):
         >>> pyarrow.array(matches.offsets).to_pylist()
         [0, 1, 3, 3]
         """
-        return Matches(self._native.match_arrow(data, thread_count(threads), ordered))
+        strict = is_strict(on_error)
+        native = self._native.match_arrow(data, thread_count(threads), ordered, strict)
+        return Matches(native, on_error == "null")

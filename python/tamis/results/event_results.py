@@ -43,7 +43,10 @@ class EventResults(Sequence[list[Item]], Generic[Item]):
     def __getitem__(self, event: int | slice) -> list[Item] | list[list[Item]]:
         """Give the list of one event, or the lists of a slice."""
         if isinstance(event, slice):
-            return [self._native.row(i) for i in range(*event.indices(len(self)))]
+            return [self._row(i) for i in range(*event.indices(len(self)))]
+        return self._row(event)
+
+    def _row(self, event: int) -> list[Item]:
         return self._native.row(event)
 
     def __eq__(self, other: object) -> bool:

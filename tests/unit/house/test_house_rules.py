@@ -168,8 +168,8 @@ def provoke(tmp_path: Path) -> Iterator[Callable[[], object]]:
     yield lambda: index.add_many([1, "x"], ["a", "b"])
     yield lambda: index["y"]
     yield lambda: index.add(1.5, "a")  # type: ignore[arg-type]
-    yield lambda: index.match({"a": b""})
-    yield lambda: index.match_many([{}, {"a": b""}])
+    yield lambda: index.match({"a": 1j})
+    yield lambda: index.match_many([{}, {"a": 1j}])
     yield lambda: tamis.Index(engine="nope")
     yield lambda: tamis.Index.load(tmp_path / "missing")
     closed = tamis.Index()

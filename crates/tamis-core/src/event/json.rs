@@ -64,7 +64,8 @@ impl EventSource for JsonSource<'_> {
             JsonTexts::One(text) => self.reader.read(text, schema, rows),
             JsonTexts::Many(texts) => texts.iter().enumerate().try_for_each(|(row, text)| {
                 Interruption::check()?;
-                self.reader.read(text, schema, rows).map_err(|error| error.at_row(row))
+                let outcome = self.reader.read(text, schema, rows);
+                rows.accept(outcome, row)
             }),
         }
     }

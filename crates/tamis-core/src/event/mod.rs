@@ -17,7 +17,7 @@ mod source;
 
 pub use arrow::{ArrowReader, ArrowSource, ArrowSourceError, arrow_text};
 pub use json::{JsonReader, JsonSource, lines as json_lines};
-pub use rows::{Cell, ElementsWriter, Rows, Slot};
+pub use rows::{BadEvent, Cell, ElementsWriter, Rows, Slot};
 pub use source::EventSource;
 
 use crate::schema::AttrId;

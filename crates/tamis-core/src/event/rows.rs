@@ -56,9 +56,47 @@ pub struct Rows {
     elements: Vec<Slot>,
     /// By attribute: position of its last cell. Valid only if that cell lies in the open row and names the attribute.
     last_cells: Vec<u32>,
+    /// Whether an event that cannot be read becomes an empty row.
+    is_tolerant: bool,
+    /// The events that could not be read, with the rows they became.
+    bad: Vec<(usize, BadEvent)>,
+}
+
+/// An event that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadEvent {
+    /// Its number among all events, from 0.
+    pub event: usize,
+    /// The attribute with the value that has no meaning; `None` if the event as a whole has none.
+    pub attribute: Option<String>,
+    /// What is wrong.
+    pub message: String,
 }
 
 impl Rows {
+    /// Rows in which an event that cannot be read becomes an empty row, listed in [`Rows::bad`].
+    pub fn tolerant() -> Rows {
+        Rows { is_tolerant: true, ..Rows::default() }
+    }
+
+    /// The events that could not be read, with the rows they became.
+    pub fn bad(&self) -> &[(usize, BadEvent)] {
+        &self.bad
+    }
+
+    /// Takes the outcome of reading one of many events, by its number. A bad event is listed if the rows are tolerant;
+    /// otherwise the error names its number.
+    pub fn accept(&mut self, outcome: Result<()>, event: usize) -> Result<()> {
+        match outcome {
+            Err(Error::Event { attribute, message }) if self.is_tolerant => {
+                self.bad.push((self.len(), BadEvent { event, attribute, message }));
+                self.finish_row();
+                Ok(())
+            }
+            outcome => outcome.map_err(|error| error.at_row(event)),
+        }
+    }
+
     /// Number of finished rows.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -75,6 +113,7 @@ impl Rows {
         self.cells.clear();
         self.text.clear();
         self.elements.clear();
+        self.bad.clear();
     }
 
     /// The cells of a finished row.

@@ -3,6 +3,7 @@
 use crate::value::heap_of;
 use smol_str::SmolStr;
 use std::fmt;
+use std::ops::Range;
 
 /// A string or a 64-bit integer; `1` and `"1"` are different ids.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,6 +92,22 @@ impl IdColumn {
     /// All ids, as a vector.
     pub fn to_vec(&self) -> Vec<Id> {
         self.iter().collect()
+    }
+
+    /// The ids of some ranges, in ascending order.
+    pub(super) fn ranges(&self, ranges: impl Iterator<Item = Range<usize>>) -> IdColumn {
+        match self {
+            IdColumn::Ints(ids) => IdColumn::Ints(ranges.flat_map(|range| &ids[range]).copied().collect()),
+            IdColumn::Mixed(ids) => IdColumn::Mixed(ranges.flat_map(|range| &ids[range]).cloned().collect()),
+            IdColumn::Texts { offsets, text } => {
+                let (mut kept, mut kept_offsets) = (String::new(), vec![0]);
+                for at in ranges.flatten() {
+                    kept.push_str(&text[offsets[at] as usize..offsets[at + 1] as usize]);
+                    kept_offsets.push(kept.len() as i64);
+                }
+                IdColumn::Texts { offsets: kept_offsets, text: kept }
+            }
+        }
     }
 
     /// Appends the ids of another column; where the kinds differ, the result is mixed.

@@ -73,14 +73,6 @@ impl MappingError {
             MappingError::Core(error) => crate::errors::exception(py, error),
         }
     }
-
-    /// Names the row; exceptions of Python code stay as they are.
-    fn at_row(self, row: usize) -> MappingError {
-        match self {
-            MappingError::Core(error) => MappingError::Core(error.at_row(row)),
-            python => python,
-        }
-    }
 }
 
 /// Mappings as a source of events: one portion. Read attached; all else runs detached.
@@ -118,7 +110,10 @@ impl EventSource for MappingSource<'_, '_> {
                 if row % ROWS_PER_CHECK == 0 {
                     self.py.check_signals()?;
                 }
-                read_event(&event, schema, rows).map_err(|error| error.at_row(row))
+                match read_event(&event, schema, rows) {
+                    Err(MappingError::Core(error)) => Ok(rows.accept(Err(error), row)?),
+                    outcome => outcome,
+                }
             }),
         }
     }

@@ -8,6 +8,7 @@
 //! | `groups` | which groups of ids are there, and how many matches are wanted? |
 //! | `owned` | how is an index dropped without holding the interpreter? |
 //! | `plan` | how does a match plan look in Python? |
+//! | `sources` | how is a source of events matched, and how long does that take? |
 //!
 //! No method blocks on a lock of the index while attached: the thread that holds it may need the interpreter.
 
@@ -17,6 +18,7 @@ mod groups;
 mod owned;
 mod plan;
 mod settings;
+mod sources;
 
 pub use arrow_rules::text as arrow_text;
 pub use groups::NativeGroups;
@@ -181,11 +183,12 @@ impl NativeIndex {
         events: &Bound<'_, PyList>,
         threads: Option<NonZeroUsize>,
         ordered: bool,
+        strict: bool,
     ) -> PyResult<NativeMatches> {
         let mut source = MappingSource::many(events, self.length(py, Some(events.len())));
-        let matches = self.index.match_events(&mut source, threads, ordered);
+        let matches = self.match_source(&mut source, threads, ordered, strict);
         check()?;
-        NativeMatches::new(matches.map_err(|error| error.exception(py))?)
+        NativeMatches::with_bad(matches.map_err(|error| error.exception(py))?)
     }
 
     fn match_json_many(
@@ -194,12 +197,13 @@ impl NativeIndex {
         events: &Bound<'_, PyAny>,
         threads: Option<NonZeroUsize>,
         ordered: bool,
+        strict: bool,
     ) -> PyResult<NativeMatches> {
         let events = JsonEvents::from_python(events)?;
         let texts = events.texts().map_err(|error| exception(py, error))?;
         let (length, mut source) = (self.length(py, Some(texts.len())), JsonSource::many(texts));
-        let matches = interruptible(py, length, || self.index.match_events(&mut source, threads, ordered))?;
-        NativeMatches::new(matches.map_err(|error| exception(py, error))?)
+        let found = interruptible(py, length, || self.match_source(&mut source, threads, ordered, strict))?;
+        NativeMatches::with_bad(found.map_err(|error| exception(py, error))?)
     }
 
     fn match_arrow(
@@ -208,11 +212,12 @@ impl NativeIndex {
         data: &Bound<'_, PyAny>,
         threads: Option<NonZeroUsize>,
         ordered: bool,
+        strict: bool,
     ) -> PyResult<NativeMatches> {
         let length = self.length(py, row_count(data));
         let mut source = ArrowSource::in_portions(batches(data)?, threads);
-        let matches = interruptible(py, length, || self.index.match_events(&mut source, threads, ordered))?;
-        NativeMatches::new(matches.map_err(|error| source_exception(py, error))?)
+        let found = interruptible(py, length, || self.match_source(&mut source, threads, ordered, strict))?;
+        NativeMatches::with_bad(found.map_err(|error| source_exception(py, error))?)
     }
 
     // --- ranking ------------------------------------------------------------------------------------
@@ -389,12 +394,5 @@ impl NativeIndex {
 
     fn validate(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.index.validate()).map_err(|error| exception(py, error))
-    }
-}
-
-impl NativeIndex {
-    /// How long matching takes; `None` if the number of events is not known.
-    fn length(&self, py: Python<'_>, events: Option<usize>) -> Length {
-        Length::of_matching(events, py.detach(|| self.index.len()), self.index.engine_name())
     }
 }

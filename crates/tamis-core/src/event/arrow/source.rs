@@ -86,7 +86,8 @@ impl EventSource for ArrowSource {
         for batch in self.portion.iter().filter(|batch| batch.num_rows() > 0) {
             let reader = ArrowReader::new(batch, schema)?;
             for row in 0..reader.len() {
-                reader.read(row, rows).map_err(|error| error.at_row(first + row))?;
+                let outcome = reader.read(row, rows);
+                rows.accept(outcome, first + row)?;
             }
             first += batch.num_rows();
         }

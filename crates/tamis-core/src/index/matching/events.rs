@@ -1,7 +1,7 @@
 //! Reading events of any source and using them with one state of the index: pin, read, use, and again if stale.
 
 use crate::error::{Error, Result};
-use crate::event::{EventSource, JsonSource, Rows};
+use crate::event::{BadEvent, EventSource, JsonSource, Rows};
 use crate::expr::Explanation;
 use crate::index::{
     EventWeights, Id, IdColumn, Index, Matches, NearMiss, PinnedIndex, RankedMatches, Stale, TopK, Weighting,
@@ -21,7 +21,17 @@ impl Index {
         work: impl Fn(&PinnedIndex<'_>, &Rows, usize) -> Result<Result<T>, Stale> + Sync,
         append: impl Fn(&mut T, T),
     ) -> Result<T, S::Error> {
-        let mut rows = Rows::default();
+        self.with_events_in(Rows::default(), source, work, append)
+    }
+
+    /// As [`Index::with_events`], with rows to read into.
+    fn with_events_in<S: EventSource, T: Send>(
+        &self,
+        mut rows: Rows,
+        source: &mut S,
+        work: impl Fn(&PinnedIndex<'_>, &Rows, usize) -> Result<Result<T>, Stale> + Sync,
+        append: impl Fn(&mut T, T),
+    ) -> Result<T, S::Error> {
         let mut total = self.with_portion(source, &mut rows, |pinned, rows| work(pinned, rows, 0))?;
         let mut rows_before = rows.len();
         while source.advance()? {
@@ -72,6 +82,24 @@ impl Index {
         let work =
             |pinned: &PinnedIndex<'_>, rows: &Rows, _| pinned.match_rows(rows, threads, ordered).map(Ok);
         self.with_events(source, work, Matches::append)
+    }
+
+    /// As [`Index::match_events`]; an event that cannot be read has no matches and is listed beside them.
+    pub fn match_readable_events<S: EventSource>(
+        &self,
+        source: &mut S,
+        threads: Option<NonZeroUsize>,
+        ordered: bool,
+    ) -> Result<(Matches, Vec<BadEvent>), S::Error> {
+        let work = |pinned: &PinnedIndex<'_>, rows: &Rows, _| {
+            let mut matches = pinned.match_rows(rows, threads, ordered)?;
+            matches.clear_events(rows.bad().iter().map(|(row, _)| *row));
+            Ok(Ok((matches, rows.bad().iter().map(|(_, bad)| bad.clone()).collect::<Vec<_>>())))
+        };
+        self.with_events_in(Rows::tolerant(), source, work, |total, more| {
+            total.0.append(more.0);
+            total.1.extend(more.1);
+        })
     }
 
     /// The `k` best matches of the one event of a source; see [`PinnedIndex::top_k`].

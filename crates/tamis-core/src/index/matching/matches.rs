@@ -32,6 +32,25 @@ impl Matches {
         self.len() == 0
     }
 
+    /// Removes the matches of some events, in ascending order: those that could not be read match nothing, although rules such
+    /// as `TRUE` accept the empty event that stands for them.
+    pub fn clear_events(&mut self, events: impl Iterator<Item = usize>) {
+        let mut removed = vec![false; self.len()];
+        events.for_each(|event| removed[event] = true);
+        let ends = |event: usize| self.offsets[event] as usize..self.offsets[event + 1] as usize;
+        if (0..self.len()).all(|event| !removed[event] || ends(event).is_empty()) {
+            return;
+        }
+        let (mut kept, mut offsets) = (Vec::with_capacity(self.len()), vec![0]);
+        for event in 0..self.len() {
+            let range = if removed[event] { 0..0 } else { ends(event) };
+            offsets.push(offsets[event] + range.len() as i64);
+            kept.push(range);
+        }
+        self.ids = self.ids.ranges(kept.into_iter());
+        self.offsets = offsets;
+    }
+
     /// Appends the matches of further events.
     pub fn append(&mut self, other: Matches) {
         let base = self.ids.len() as i64;

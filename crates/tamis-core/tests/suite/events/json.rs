@@ -49,7 +49,9 @@ fn json_numbers_at_the_limits() {
     reads(&["a"], r#"{"a": -Infinity}"#, "a=-inf");
     reads(&["a"], r#"{"a": NaN}"#, "");
     reads(&["a"], r#"{"a": [NaN, 1]}"#, "a=[missing, 1]");
-    for digits in ["9223372036854775808", "-9223372036854775809", "18446744073709551616", &"9".repeat(400)] {
+    reads(&["a"], r#"{"a": 9223372036854775808}"#, "a=9.223372036854776e18");
+    reads(&["a", "b"], r#"{"a": [18446744073709551615, 1], "b": 2}"#, "a=[1.8446744073709552e19, 1] b=2");
+    for digits in ["-9223372036854775809", "18446744073709551616", &"9".repeat(400)] {
         for json in [format!("{{\"b\": 1, \"a\": {digits}}}"), format!("{{\"a\": [0, {digits}]}}")] {
             let (attribute, message) = fault(read(&["a", "b"], &json));
             assert_eq!(attribute.as_deref(), Some("a"), "{json}");

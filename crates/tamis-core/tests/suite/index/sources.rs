@@ -77,7 +77,7 @@ fn json_events_are_named_by_row_only_if_there_are_many() {
 
 mod arrow {
     use super::*;
-    use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+    use arrow_array::{ArrayRef, RecordBatch, TimestampSecondArray, UInt64Array};
     use arrow_schema::ArrowError;
 
     fn batch(values: impl IntoIterator<Item = u64>) -> Result<RecordBatch, ArrowError> {
@@ -88,6 +88,26 @@ mod arrow {
     /// Batches of 0, 20,000, 0 and 3 rows: more than one portion of a batch, and rows counted across batches.
     fn batches(last: u64) -> Vec<Result<RecordBatch, ArrowError>> {
         vec![batch([]), batch((0..20_000).map(|n| n % 10)), batch([]), batch([3, 7, last])]
+    }
+
+    /// As [`batches`], with a time in the last row that does not fit.
+    fn faulty() -> Vec<Result<RecordBatch, ArrowError>> {
+        let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![3, 7, i64::MAX]));
+        let mut batches = batches(9);
+        batches.pop();
+        batches.push(RecordBatch::try_from_iter([("a", times)]));
+        batches
+    }
+
+    /// The events that cannot be read are listed by their numbers across portions, and match nothing.
+    #[test]
+    fn rows_that_cannot_be_read_match_nothing() {
+        let index = index("compiled", &[(1, "a = 7"), (2, "TRUE")]);
+        let mut source = ArrowSource::in_portions(faulty().into_iter(), NonZeroUsize::new(1));
+        let (matches, bad) = index.match_readable_events(&mut source, None, true).expect("matched");
+        assert_eq!(bad.iter().map(|bad| bad.event).collect::<Vec<_>>(), [20_002]);
+        assert_eq!((matches.len(), matches.ids.len()), (20_003, 2_000 + 20_002));
+        assert_eq!(matches.offsets[20_002], matches.offsets[20_003]);
     }
 
     #[test]
@@ -105,13 +125,12 @@ mod arrow {
     fn an_error_names_the_row_across_portions() {
         let index = index("compiled", &[(1, "a = 7")]);
         for threads in [1, 100] {
-            let mut source =
-                ArrowSource::in_portions(batches(u64::MAX).into_iter(), NonZeroUsize::new(threads));
-            let error = index.match_events(&mut source, None, false).expect_err("too large an integer");
+            let mut source = ArrowSource::in_portions(faulty().into_iter(), NonZeroUsize::new(threads));
+            let error = index.match_events(&mut source, None, false).expect_err("too late a time");
             assert!(matches!(error, ArrowSourceError::Core(Error::Row { row: 20_002, .. })), "{error:?}");
         }
-        let mut whole = ArrowSource::whole(batches(u64::MAX).into_iter()).expect("read");
-        let error = index.observe(&mut whole).expect_err("too large an integer");
+        let mut whole = ArrowSource::whole(faulty().into_iter()).expect("read");
+        let error = index.observe(&mut whole).expect_err("too late a time");
         assert!(matches!(error, ArrowSourceError::Core(Error::Row { row: 20_002, .. })), "{error:?}");
     }
 
